@@ -1,0 +1,98 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
+)
+
+// What a server has in its state folder.
+const (
+	TokenFile  = "serve-token"
+	SocketFile = "serve.sock"
+	serveLock  = "serve.lock"
+)
+
+// Served is the state folder of a server. One server at a time has it. Close it.
+type Served struct {
+	Dir       string // empty where nothing is kept
+	Token     string
+	TokenFile string // empty where the token is kept nowhere
+	// Socket is where its socket lies; empty where there is no folder for it.
+	Socket string
+	lock   *flock.Flock
+}
+
+// Serve takes a state folder for a server, and makes its token where there is none.
+func Serve(dir, home string, say func(string)) (*Served, error) {
+	dir = cmp.Or(dir, home)
+	switch dir {
+	case "":
+		return nil, NoHome()
+	case InMemory:
+		return &Served{Token: rand.Text()}, nil
+	}
+	if _, err := seal(dir, home, say); err != nil {
+		return nil, err
+	}
+	s := &Served{Dir: dir, TokenFile: filepath.Join(dir, TokenFile), Socket: filepath.Join(dir, SocketFile),
+		lock: flock.New(filepath.Join(dir, serveLock), flock.SetPermissions(0o600))}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if got, err := s.lock.TryLockContext(ctx, 20*time.Millisecond); !got {
+		return nil, &abi.Error{Code: abi.CodeBusy, Op: "serve", Message: dir + ": another server has this state folder",
+			Hint: "use that one, or give another folder with --state DIR", Err: err}
+	}
+	var err error
+	if s.Token, err = token(s.TokenFile); err != nil {
+		return nil, errors.Join(unusable(err), s.Close())
+	}
+	return s, nil
+}
+
+// Close gives the folder back.
+func (s *Served) Close() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Unlock()
+}
+
+// token reads the token, or makes one.
+func token(path string) (string, error) {
+	t, err := ReadToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	t = rand.Text() + rand.Text()
+	return t, atomicfile.WriteFile(path, []byte(t+"\n"), 0o600)
+}
+
+// ReadToken reads the token of a server. A file that others can read is refused: they
+// may have.
+func ReadToken(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%s: others can read it: delete it, and the next server makes another one", path)
+	}
+	data, err := os.ReadFile(path)
+	if t := strings.TrimSpace(string(data)); err != nil || len(t) >= 26 {
+		return t, err
+	}
+	return "", fmt.Errorf("%s: it holds no token: delete it, and the next server makes another one", path)
+}

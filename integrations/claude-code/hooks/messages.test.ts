@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'claude-code/testing'
+import { rowsAfter, shortened, toLines, toMessages } from './messages.js'
+
+const call = (id: string) => ({ tool_use_id: id, tool: 'Bash', input: { command: `ls ${id}` } })
+const result = (id: string) => ({ tool_use_id: id, text: `out ${id}`, isError: id === 'b' })
+const talk = [
+  { role: 'user', text: 'Fix it.', toolUses: [], handle: 'u1' },
+  { role: 'assistant', text: '', toolUses: [], handle: 'thinking' },
+  { role: 'assistant', text: 'I look.', toolUses: [], handle: 'a1' },
+  { role: 'assistant', text: '', toolUses: [call('a'), call('b')], handle: 'a2' },
+  { role: 'user', text: '', toolUses: [], toolResults: [result('b'), result('a')], handle: 'r1' },
+  { role: 'user', text: 'And now?', toolUses: [], handle: 'u2' },
+]
+
+describe('messages', () => {
+  test('each result is a line, and thinking alone is none', () => {
+    const lines = toLines(talk)
+    expect(lines.map(l => `${l.role} ${l.id}`)).toEqual(['user u1', 'assistant a1', 'assistant a2', 'tool r1/0', 'tool r1/1', 'user u2'])
+  })
+
+  test('no answer and no result keeps its handle, words of a person do', () => {
+    const back = toMessages(toLines(talk), talk)
+    expect(back.filter(m => m.handle !== undefined).map(m => m.handle)).toEqual(['u1', 'u2'])
+    expect(back.map(m => m.role)).toEqual(['user', 'assistant', 'user', 'user'])
+    expect(back[1].toolUses.length).toBe(2)
+    expect(back[2].toolResults).toEqual([result('b'), result('a')])
+  })
+
+  test('a note is read as one', () => {
+    const note = '<compaction_summary-0123456789abcdef from="kagewasm">\nsaid\n</compaction_summary-0123456789abcdef>'
+    expect(toLines([{ role: 'user', text: note, toolUses: [], handle: 'n' }])[0].kind).toBe('compaction_summary')
+  })
+
+  test('what came after a compaction is found, and told from another conversation', () => {
+    expect(rowsAfter(talk.slice(0, 4), talk)?.length).toBe(2)
+    expect(rowsAfter([{ role: 'user', text: 'Other.', toolUses: [] }], talk)).toBe(undefined)
+  })
+
+  test('the middle of a long result is left out', () => {
+    const block = { type: 'tool_result', tool_use_id: 'a', content: `begin${'x'.repeat(5000)}end` }
+    const short = shortened(block, 100).content
+    expect(short.length < 200 && short.startsWith('begin') && short.endsWith('end')).toBe(true)
+    expect(shortened(block, 10_000)).toEqual(block)
+  })
+})

@@ -1,0 +1,233 @@
+package integrations_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/agenttest"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// codex is the real Codex with the proxy for its provider, before a scripted model.
+type codex struct {
+	*agenttest.Home
+	model                       *agenttest.Model
+	program, kagewasm, upstream string
+	proxy                       *exec.Cmd
+}
+
+// codexSettings are a user's own.
+const codexSettings = `# mine
+model = "gpt-5.1-codex"
+model_context_window = 60000
+model_auto_compact_token_limit = 30000
+cli_auth_credentials_store = "file"
+
+[tui]
+notifications = false # quiet`
+
+func newCodex(t *testing.T) *codex {
+	t.Helper()
+	c := &codex{program: agenttest.Program(t, "codex"), kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
+	c.upstream = agenttest.Responses(t, c.model)
+	c.Home = agenttest.NewHome(t, c.program, c.kagewasm)
+	if err := os.Mkdir(c.path(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, "auth.json", `{"OPENAI_API_KEY":"sk-test"}`)
+	c.write(t, "config.toml", codexSettings)
+	return c
+}
+
+func (c *codex) path(names ...string) string {
+	return filepath.Join(append([]string{c.Dir, ".codex"}, names...)...)
+}
+
+func (c *codex) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(c.path(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts the proxy, as the service does, on a port of its own, and tells Codex which.
+func (c *codex) start(t *testing.T) {
+	t.Helper()
+	c.proxy = exec.Command(c.kagewasm, "proxy", "--upstream", c.upstream, "--listen", "127.0.0.1:0", "--no-config")
+	c.proxy.Dir, c.proxy.Env = c.Project, c.Env
+	says, err := c.proxy.StderrPipe()
+	if err == nil {
+		err = c.proxy.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kill() })
+	lines := bufio.NewScanner(says)
+	for lines.Scan() {
+		if at := regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(lines.Text()); at != nil {
+			config, err := os.ReadFile(c.path("config.toml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.write(t, "config.toml", regexp.MustCompile(`http://127.0.0.1:\d+`).ReplaceAllString(string(config), at[1]))
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return
+		}
+	}
+	t.Fatal("the proxy does not listen")
+}
+
+func (c *codex) kill() {
+	_ = c.proxy.Process.Kill()
+	_ = c.proxy.Wait()
+}
+
+// exec runs a prompt, in the session before where that is said.
+func (c *codex) exec(t *testing.T, again bool, prompt string) string {
+	t.Helper()
+	args := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
+	if again {
+		args = append(args, "resume", "--last")
+	}
+	return c.Must(t, c.program, append(args, prompt)...)
+}
+
+// work has the model run commands, two at a time, and then say that it is done.
+func (c *codex) work(rounds int) {
+	for k := range rounds {
+		run := func(n int) agenttest.Call {
+			return agenttest.Call{Name: "exec_command", Input: map[string]any{"cmd": fmt.Sprintf("echo run %d-%d; seq %d %d", k,
+				n,
+				k*1000, k*1000+900)}}
+		}
+		c.model.Say(agenttest.Answer{Text: fmt.Sprintf("Running test %d.", k), Calls: []agenttest.Call{run(0), run(1)}})
+	}
+	c.model.Say(agenttest.Answer{Text: "All tests pass."})
+}
+
+// whole fails where a request holds a call without its result, or a result without its call.
+func whole(t *testing.T, i int, r agenttest.Request) {
+	t.Helper()
+	s, err := transcript.Read("request", r.Body, "openai-responses")
+	if err != nil {
+		t.Fatalf("request %d: %v", i, err)
+	}
+	calls := make(map[string]int)
+	for _, m := range s.Messages {
+		for _, call := range m.ToolCalls {
+			calls[call.ID]++
+		}
+		if m.Role == abi.RoleTool {
+			calls[m.ToolCallID]--
+		}
+	}
+	for id, n := range calls {
+		if n != 0 {
+			t.Errorf("request %d: %s: %+d calls without results", i, id, n)
+		}
+	}
+}
+
+// TestCodex: Codex is installed into, compacts by itself through the proxy, goes on, resumes, and is given back its
+// files. No compaction reaches the provider; what does is never over the window, holds no orphan, and begins the same
+// between two compactions. The proxy may be killed and started again meanwhile.
+func TestCodex(t *testing.T) {
+	features.Proves(t, "N12")
+	c := newCodex(t)
+	before := agenttest.Tree(t, c.Dir)
+	c.Must(t, c.kagewasm, "install", "codex")
+	c.start(t)
+	c.work(5)
+	c.exec(t, false, "Run the tests. Never touch the folder vendor/.")
+	c.kill()
+	c.start(t)
+	for range 2 {
+		c.work(5)
+		c.exec(t, true, "Run them all once more.")
+	}
+	var last []json.RawMessage
+	breaks, largest := 0, 0
+	equal := func(a, b json.RawMessage) bool { return string(a) == string(b) }
+	for i, r := range c.model.Requests() {
+		whole(t, i, r)
+		largest = max(largest, len(r.Body)/4)
+		if n := len(last); n > 0 && (len(r.Messages) < n || !slices.EqualFunc(r.Messages[:n], last, equal)) {
+			breaks++
+		}
+		last = r.Messages
+	}
+	var list struct {
+		Sessions []struct {
+			Compactions int `json:"compactions"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(c.Must(t, c.kagewasm, "sessions", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	compactions := 0
+	for _, s := range list.Sessions {
+		compactions += s.Compactions
+	}
+	t.Logf("%d calls, %d compactions, %d times another beginning, at most %d tokens", len(c.model.Requests()), compactions,
+		breaks, largest)
+	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex writes its own context anew when it resumes
+		t.Errorf("%d compactions, %d times another beginning, %d tokens", compactions, breaks, largest)
+	}
+	if !c.model.Last(t).Says("Never touch the folder vendor/") {
+		t.Error("the person's rule is gone")
+	}
+	c.Must(t, c.kagewasm, "uninstall", "codex")
+	after := agenttest.Tree(t, c.Dir)
+	config := strings.TrimSuffix(after[".codex/config.toml"],
+		"\n") // a line end that the file lacked, as it was changed since
+	if !strings.HasPrefix(config, codexSettings) || strings.Contains(config, "kagewasm") {
+		t.Errorf("config.toml is now\n%s", after[".codex/config.toml"])
+	}
+	delete(before, ".codex/")
+	for _, path := range agenttest.Changed(before, after, ".codex") {
+		t.Errorf("%s is not as it was", path)
+	}
+}
+
+// TestCodexResume: a session that is resumed after a compaction stays as small as that left it.
+func TestCodexResume(t *testing.T) {
+	c := newCodex(t)
+	c.Must(t, c.kagewasm, "install", "codex")
+	c.start(t)
+	c.work(4)
+	c.exec(t, false, "Run the tests.")
+	c.exec(t, true, "go on") // it is full: compacted before the prompt
+	small := c.model.Last(t).Size()
+	c.exec(t, true, "and on")
+	if n := c.model.Last(t).Size(); float64(n) > 1.05*float64(small) {
+		t.Errorf("%d bytes after the resume, %d before", n, small)
+	}
+}
+
+// TestCodexAborts: an answer that breaks off is asked for again by Codex, and costs the session nothing.
+func TestCodexAborts(t *testing.T) {
+	c := newCodex(t)
+	c.Must(t, c.kagewasm, "install", "codex")
+	c.start(t)
+	c.model.Say(agenttest.Answer{Text: "lost", Cut: true}, agenttest.Answer{Text: "there it is"})
+	if out := c.exec(t, false, "hello"); !strings.Contains(out, "there it is") {
+		t.Errorf("%s", out)
+	}
+	if n := len(c.model.Requests()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -1,0 +1,102 @@
+// Compaction of OpenClaw by kagewasm, as its context engine. OpenClaw keeps all messages: the engine says what its
+// model sees, by the same plan until the next compaction.
+import { spawn } from "node:child_process"
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { folder, policy, program, state } from "./command.js"
+import { apply, planOf, toLine } from "./plan.js"
+
+const run = (args, stdin) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, [...args, ...state], { timeout: 10_000 })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.setEncoding("utf8").on("data", text => (stdout += text))
+    child.stderr.setEncoding("utf8").on("data", text => (stderr += text))
+    child.stdin.on("error", () => {}) // it ended before it read everything; its exit code says why
+    child.on("error", reject)
+    child.on("close", code => (code === 0 ? resolve(stdout) : reject(new Error(stderr || `exit code ${code}`))))
+    child.stdin.end(stdin)
+  })
+
+// tokensOf is an estimate, for a budget that is one too.
+const tokensOf = messages => Math.ceil(JSON.stringify(messages).length / 4)
+
+export const engine = () => {
+  const sessions = new Map() // what each session is known to be: {plan, turns, messages}
+
+  const fileOf = id => join(folder, encodeURIComponent(id) + ".json")
+  const load = async id => {
+    if (!sessions.has(id)) {
+      sessions.set(id, await readFile(fileOf(id), "utf8").then(JSON.parse, () => ({ turns: [] })))
+    }
+    return sessions.get(id)
+  }
+  const save = async (id, { plan, turns }) => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(fileOf(id) + ".new", JSON.stringify({ plan, turns: turns.slice(-64) }), { mode: 0o600 })
+    await rename(fileOf(id) + ".new", fileOf(id))
+  }
+
+  const compact = async (id, messages, budget) => {
+    const session = await load(id)
+    const shown = apply(session.plan, messages)
+    const lines = shown.map(toLine)
+    const flags = ["--format", "neutral", "--session", id, "--force", "--no-prune", "--quiet"]
+    if (budget > 0) flags.push("--window", String(budget))
+    const stdout = await run(["compact", "-", ...flags, ...policy], lines.map(line => JSON.stringify(line)).join("\n"))
+    const plan = planOf(messages, shown, stdout.trim().split("\n").map(line => JSON.parse(line)))
+    if (plan === undefined || plan.note === session.plan?.note) return undefined
+    await save(id, Object.assign(session, { plan }))
+    return { before: tokensOf(shown), after: tokensOf(apply(plan, messages)) }
+  }
+
+  return {
+    info: {
+      id: "kagewasm",
+      name: "kagewasm",
+      version: "1.0.0",
+      ownsCompaction: true,
+      acceptedHostParams: ["sessionKey", "runtimeContext"],
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
+    },
+    ingest: async () => ({ ingested: true }), // OpenClaw hands all messages to assemble
+    assemble: async ({ sessionId, messages, tokenBudget }) => {
+      const session = await load(sessionId)
+      session.messages = messages
+      let shown = apply(session.plan, messages)
+      if (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85) {
+        await compact(sessionId, messages, tokenBudget).catch(() => {}) // OpenClaw says what is too long
+        shown = apply(session.plan, messages)
+      }
+      return { messages: shown, estimatedTokens: tokensOf(shown) }
+    },
+    // ok stands for a compaction that was made: ok without one has left sessions that nothing compacted any more.
+    compact: async ({ sessionId, tokenBudget }) => {
+      const { messages } = await load(sessionId)
+      if (messages === undefined) return { ok: false, compacted: false, reason: "the session was not assembled yet" }
+      try {
+        const made = await compact(sessionId, messages, tokenBudget)
+        if (made === undefined) return { ok: false, compacted: false, reason: "there is nothing to supersede yet" }
+        return { ok: true, compacted: true, result: { tokensBefore: made.before, tokensAfter: made.after } }
+      } catch (error) {
+        return { ok: false, compacted: false, reason: String(error) }
+      }
+    },
+    // A turn is committed once, whatever happens between the answer and the next try.
+    commitTurn: async ({ sessionId, advancementKey, messages }) => {
+      const session = await load(sessionId ?? "")
+      if (session.turns.includes(advancementKey)) return { status: "duplicate" }
+      session.turns.push(advancementKey)
+      if (messages !== undefined) session.messages = messages
+      await save(sessionId ?? "", session)
+      return { status: "committed" }
+    },
+    dispose: async () => sessions.clear(),
+  }
+}
+
+export default { id: "kagewasm", name: "kagewasm", register: api => api.registerContextEngine("kagewasm", engine) }

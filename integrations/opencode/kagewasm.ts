@@ -1,0 +1,87 @@
+// Compaction of opencode by kagewasm. What fails here leaves the work to opencode, which compacts where this did not.
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { folder, policy } from "./kagewasm/command.ts"
+import { apply, fits, keyOf, planOf, toLines, type Message, type Plan } from "./kagewasm/plan.ts"
+import { run } from "./kagewasm/run.ts"
+
+// share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
+const share = 0.85
+
+// most is how many tokens opencode lets a session grow to.
+const most = ({ context, input, output }: { context: number; input?: number; output: number }) => {
+  const answer = Math.min(output, 32_000)
+  return input ? input - Math.min(answer, 20_000) : context - answer
+}
+
+// unread is about how many tokens came after an answer: the results of its calls, and what follows.
+const unread = ([answer, ...later]: Message[]) => {
+  const results = toLines([answer]).filter(line => line.role === "tool")
+  return [...results, ...toLines(later)].reduce((sum, line) => sum + line.content.length / 4, 0)
+}
+
+export const Kagewasm = async ({ client }: any) => {
+  const plans = new Map<string, Plan[]>() // the latest first
+  const tried = new Map<string, number>() // tokens at which a session was compacted last
+  const limits = new Map<string, number>()
+
+  // Plans are kept under the message that a session begins with, which a fork of it has too.
+  const fileOf = (messages: Message[]) => join(folder, keyOf(messages[0]) + ".json")
+
+  const load = async (messages: Message[]) => {
+    const file = fileOf(messages)
+    if (!plans.has(file)) plans.set(file, await readFile(file, "utf8").then(JSON.parse, () => []))
+    return plans.get(file)!.find(plan => fits(plan, messages))
+  }
+
+  const save = async (messages: Message[], plan: Plan) => {
+    const file = fileOf(messages)
+    const all = [plan, ...(plans.get(file) ?? [])].slice(0, 8)
+    plans.set(file, all)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(file + ".new", JSON.stringify(all), { mode: 0o600 })
+    await rename(file + ".new", file)
+  }
+
+  // limit is how many tokens opencode lets a session of the model grow to.
+  const limit = async (provider: string, model: string) => {
+    if (limits.size === 0) {
+      const { data } = await client.config.providers()
+      for (const p of data.providers) {
+        for (const { id, limit } of Object.values<any>(p.models)) limits.set(`${p.id}/${id}`, most(limit))
+      }
+    }
+    return limits.get(`${provider}/${model}`) ?? 0
+  }
+
+  const compact = async (messages: Message[]) => {
+    const at = messages.findLastIndex(m => m.info.role === "assistant" && m.info.tokens?.input > 0)
+    const last = messages[at]?.info
+    if (last === undefined || last.summary) return
+    const { input, output, cache } = last.tokens
+    const used = input + output + cache.read + cache.write + unread(messages.slice(at))
+    const full = await limit(last.providerID, last.modelID)
+    if (full <= 0 || used < share * full || used < 1.05 * (tried.get(last.sessionID) ?? 0)) return
+    tried.set(last.sessionID, used)
+    const was = await load(messages)
+    const before = toLines(apply(was, messages))
+    const flags = ["--format", "neutral", "--force", "--quiet", "--session", last.sessionID]
+    flags.push("--model", last.modelID, "--window", String(full))
+    const stdout = await run(["compact", "-", ...flags, ...policy], before.map(line => JSON.stringify(line)).join("\n"))
+    const plan = planOf(was, before, stdout.trim().split("\n").map(line => JSON.parse(line)))
+    if (plan !== undefined) await save(messages, plan)
+  }
+
+  return {
+    "experimental.chat.messages.transform": async (_: unknown, output: { messages: Message[] }) => {
+      try {
+        if (output.messages.length === 0) return
+        await compact(output.messages).catch(() => {})
+        output.messages.splice(0, output.messages.length, ...apply(await load(output.messages), output.messages))
+      } catch {} // the messages are as they were
+    },
+    "experimental.session.compacting": async (_: unknown, output: { context: string[] }) => {
+      output.context.push("A compaction_summary in the conversation holds exact names: keep them word for word.")
+    },
+  }
+}

@@ -1,0 +1,136 @@
+package integrations_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/agenttest"
+	"github.com/kagewasm/kagewasm/internal/features"
+)
+
+func newOpenCode(t *testing.T) *chatAgent {
+	a := newChatAgent(t, "opencode")
+	a.put(t, ".config/opencode/opencode.json",
+		fmt.Sprintf(`{"$schema":"https://opencode.ai/config.json","model":"loop/m1",`+
+			`"autoupdate":false,"share":"disabled","permission":{"bash":"allow"},"provider":{"loop":{"npm":"@ai-sdk/openai-compatible",`+
+			`"name":"loop","options":{"baseURL":%q,"apiKey":"x"},"models":{"m1":{"name":"m1","limit":{"context":%d,"output":2000}}}}}}`,
+			agenttest.Chat(t, a.model), 32_000))
+	return a
+}
+
+// opencode runs a prompt in the latest session.
+func (a *chatAgent) opencode(t *testing.T, prompt string, flags ...string) {
+	t.Helper()
+	if len(a.model.Requests()) > 0 {
+		flags = append(flags, "-c")
+	}
+	a.Must(t, a.program, append(append([]string{"run"}, flags...), prompt)...)
+}
+
+// TestOpenCodeConversation replays a recorded session through the real opencode: it is compacted through us before
+// opencode has to, by one plan that gives the same beginning at each call until the next one, and that holds when the
+// session is gone on with, and in a fork.
+func TestOpenCodeConversation(t *testing.T) {
+	features.Proves(t, "N11")
+	a := newOpenCode(t)
+	before := agenttest.Tree(t, a.Dir)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	turns := agenttest.Replay(t, recorded(t, longSession), a.Project, bashCommand)
+	for _, turn := range turns[:min(5, len(turns))] {
+		a.model.Say(turn.Answers...)
+		a.opencode(t, turn.Prompt)
+	}
+	compacted := a.model.Last(t)
+	if !compacted.Says("compaction_summary-") || a.recordedCompactions(t) == 0 {
+		t.Fatalf("%d requests, the last has %d bytes of messages, and no note; %d compactions in the store",
+			len(a.model.Requests()), compacted.Size(), a.recordedCompactions(t))
+	}
+	for i, r := range a.model.Requests() {
+		chatPairsWhole(t, i, r)
+	}
+	if broken := brokenPrefixes(a.model.Requests()); len(broken) > a.recordedCompactions(t) {
+		t.Errorf("the beginning of requests changed %d times, for %d compactions:\n%s", len(broken), a.recordedCompactions(t),
+			strings.Join(broken, "\n"))
+	}
+	a.opencode(t, "go on")
+	if now := a.model.Last(t); now.Size() > compacted.Size()*105/100+3000 {
+		t.Errorf("gone on with: %d bytes of messages, %d after the compaction", now.Size(), compacted.Size())
+	}
+	a.opencode(t, "elsewhere", "--fork")
+	if now := a.model.Last(t); now.Size() > compacted.Size()*105/100+3000 {
+		t.Errorf("forked: %d bytes of messages, %d after the compaction", now.Size(), compacted.Size())
+	}
+	t.Logf("%d requests, %d compactions", len(a.model.Requests()), a.recordedCompactions(t))
+	a.Must(t, a.kagewasm, "uninstall", "opencode")
+	own := []string{".local", ".cache", ".npm", ".bun", ".config/opencode/node_modules", ".config/opencode/package.json",
+		".config/opencode/bun.lock", ".config/opencode/package-lock.json", ".config/opencode/.gitignore"}
+	if left := agenttest.Changed(before, agenttest.Tree(t, a.Dir), own...); len(left) > 0 {
+		t.Errorf("uninstall left %v", left)
+	}
+}
+
+// brokenPrefixes tells which requests do not begin as the one before them.
+func brokenPrefixes(requests []agenttest.Request) (broken []string) {
+	for i := 1; i < len(requests); i++ {
+		was, now := requests[i-1].Messages, requests[i].Messages
+		for k := range was {
+			if k >= len(now) || !bytes.Equal(was[k], now[k]) {
+				next := []byte("nothing")
+				if k < len(now) {
+					next = now[k]
+				}
+				broken = append(broken, fmt.Sprintf("request %d, message %d of %d and %d: %.300s\nnow %.300s", i, k, len(was),
+					len(now),
+					was[k], next))
+				break
+			}
+		}
+	}
+	return broken
+}
+
+// TestOpenCodeGoesOn: where kagewasm is killed, opencode compacts itself, and a model that is always nearly full is no
+// reason to compact again and again.
+func TestOpenCodeGoesOn(t *testing.T) {
+	a := newOpenCode(t)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	full := 28_000 // opencode compacts at 30,000, and we at 25,500
+	a.model.Tokens = func(agenttest.Request) int { return full }
+	a.opencode(t, "one "+strings.Repeat("and one more ", 400))
+	for n := range 2 {
+		a.opencode(t, fmt.Sprintf("and %d", n))
+	}
+	if got := a.recordedCompactions(t); got > 1 {
+		t.Errorf("%d compactions of a session that did not grow", got)
+	}
+	command := filepath.Join(a.Dir, ".config", "opencode", "plugins", "kagewasm", "command.ts")
+	a.put(t, "killed", "#!/bin/sh\n"+a.kagewasm+" \"$@\" & kill -9 $!; wait $!\n")
+	script := fmt.Sprintf("export const program = %q\nexport const state = []\nexport const policy = []\nexport const folder = %q\n",
+		filepath.Join(a.Dir, "killed"), filepath.Join(a.Dir, "plans"))
+	if err := os.WriteFile(command, []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(a.Dir, "killed"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	asked := len(a.model.Requests())
+	times := 0
+	a.model.Tokens = func(agenttest.Request) int { // full once
+		if times++; times == 1 {
+			return 35_000
+		}
+		return 5_000
+	}
+	a.opencode(t, "still there?")
+	a.opencode(t, "and now?")
+	if got := len(a.model.Requests()) - asked; got < 3 {
+		t.Errorf("opencode asked its model %d times for two prompts and a summary of its own", got)
+	}
+	if !a.model.Last(t).Says("and now?") {
+		t.Error("opencode did not go on")
+	}
+}

@@ -1,0 +1,166 @@
+package integrations_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/agenttest"
+	"github.com/kagewasm/kagewasm/internal/features"
+)
+
+// chatAgent is a real agent that speaks chat completions, before a scripted model.
+type chatAgent struct {
+	*agenttest.Home
+	model             *agenttest.Model
+	program, kagewasm string
+}
+
+func newChatAgent(t *testing.T, program string) *chatAgent {
+	t.Helper()
+	a := &chatAgent{program: agenttest.Program(t, program), kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
+	a.Home = agenttest.NewHome(t, a.program, a.kagewasm)
+	return a
+}
+
+// put writes a file below the home folder.
+func (a *chatAgent) put(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(a.Dir, filepath.FromSlash(name))
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recordedCompactions are those in the store, of all sessions.
+func (a *chatAgent) recordedCompactions(t *testing.T) (n int) {
+	t.Helper()
+	var list struct {
+		Sessions []struct{ Compactions int } `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(a.Must(t, a.kagewasm, "sessions", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list.Sessions {
+		n += s.Compactions
+	}
+	return n
+}
+
+// window is that of the model that chat agents are given.
+const window = 60_000
+
+func newPi(t *testing.T) *chatAgent {
+	a := newChatAgent(t, "pi")
+	a.put(t, ".pi/agent/models.json", fmt.Sprintf(`{"providers":{"loop":{"baseUrl":%q,"api":"openai-completions","apiKey":"x",`+
+		`"models":[{"id":"m1","name":"m1","contextWindow":%d,"maxTokens":2000,`+
+		`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, agenttest.Chat(t, a.model), window))
+	return a
+}
+
+// pi runs a prompt in the latest session, or in what flags say.
+func (a *chatAgent) pi(t *testing.T, prompt string, flags ...string) {
+	t.Helper()
+	if flags == nil {
+		flags = []string{"-c"}
+	}
+	args := append([]string{"--offline", "--provider", "loop", "--model", "m1"}, flags...)
+	a.Must(t, a.program, append(args, "-p", prompt)...)
+}
+
+func bashCommand(file string) agenttest.Call {
+	return agenttest.Call{Name: "bash", Input: map[string]any{"command": "cat " + file, "description": "show"}}
+}
+
+// compactions are the compaction entries in pi's sessions: all, and those that an extension made.
+func (a *chatAgent) compactions(t *testing.T) (all, ours int) {
+	t.Helper()
+	for path, text := range agenttest.Tree(t, filepath.Join(a.Dir, ".pi", "agent", "sessions")) {
+		if strings.HasSuffix(path, ".jsonl") {
+			all += strings.Count(text, `"type":"compaction"`)
+			ours += strings.Count(text, `"fromHook":true`)
+		}
+	}
+	return all, ours
+}
+
+// TestPiConversation replays a recorded session through the real pi: each of its compactions is ours, none parts a call
+// from its result, and what was compacted stays so when the session is gone on with, and in a fork.
+func TestPiConversation(t *testing.T) {
+	features.Proves(t, "N11")
+	a := newPi(t)
+	before := agenttest.Tree(t, a.Dir)
+	a.Must(t, a.kagewasm, "install", "pi")
+	turns := agenttest.Replay(t, recorded(t, longSession), a.Project, bashCommand)
+	for _, turn := range turns[:min(8, len(turns))] {
+		a.model.Say(turn.Answers...)
+		a.pi(t, turn.Prompt)
+	}
+	all, ours := a.compactions(t)
+	if ours == 0 || ours != all {
+		t.Fatalf("%d compactions, %d of them ours", all, ours)
+	}
+	t.Logf("%d requests, %d compactions", len(a.model.Requests()), ours)
+	a.pi(t, "go on")
+	compacted := a.model.Last(t)
+	if !compacted.Says("compaction_summary-") || !compacted.Says(turns[0].Prompt) {
+		t.Error("the note or the task is not in the request")
+	}
+	for i, r := range a.model.Requests() {
+		if strings.Contains(string(r.Body), "context summarization assistant") {
+			t.Errorf("request %d asks the model for a summary", i)
+		}
+		chatPairsWhole(t, i, r)
+	}
+	a.pi(t, "and on")
+	if now := a.model.Last(t); now.Size() > compacted.Size()*105/100 {
+		t.Errorf("gone on with: %d bytes of messages, %d after the compaction", now.Size(), compacted.Size())
+	}
+	sessions, err := filepath.Glob(filepath.Join(a.Dir, ".pi", "agent", "sessions", "*", "*.jsonl"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatalf("sessions %v, %v", sessions, err)
+	}
+	a.pi(t, "elsewhere", "--fork", sessions[0])
+	if now := a.model.Last(t); now.Size() > compacted.Size()*105/100 {
+		t.Errorf("forked: %d bytes of messages, %d after the compaction", now.Size(), compacted.Size())
+	}
+	if got := a.recordedCompactions(t); got < ours {
+		t.Errorf("the store has %d compactions, pi has %d", got, ours)
+	}
+	a.Must(t, a.kagewasm, "uninstall", "pi")
+	own := []string{".pi/agent/sessions", ".pi/agent/auth.json", ".pi/agent/settings.json", ".pi/agent/bin", ".npm",
+		".cache"}
+	if left := agenttest.Changed(before, agenttest.Tree(t, a.Dir), own...); len(left) > 0 {
+		t.Errorf("uninstall left %v", left)
+	}
+}
+
+// TestPiGoesOn: where kagewasm is killed or gone, pi compacts itself.
+func TestPiGoesOn(t *testing.T) {
+	a := newPi(t)
+	a.Must(t, a.kagewasm, "install", "pi")
+	a.put(t, ".pi/agent/extensions/kagewasm/command.ts",
+		fmt.Sprintf("export const program = %q\nexport const state = []\n"+
+			"export const policy = []\n", filepath.Join(a.Dir, "killed")))
+	a.put(t, "killed", "#!/bin/sh\n"+a.kagewasm+" \"$@\" & kill -9 $!; wait $!\n")
+	if err := os.Chmod(filepath.Join(a.Dir, "killed"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	turns := agenttest.Replay(t, recorded(t, longSession), a.Project, bashCommand)
+	a.model.Say(agenttest.Answer{Text: "I was going to", Cut: true})
+	a.Run(t, a.program, "--offline", "--provider", "loop", "--model", "m1", "-p", "an answer that is cut off")
+	for _, turn := range turns[:min(6, len(turns))] {
+		a.model.Say(turn.Answers...)
+		a.pi(t, turn.Prompt)
+	}
+	if all, ours := a.compactions(t); all == 0 || ours != 0 {
+		t.Errorf("%d compactions, %d of them ours", all, ours)
+	}
+}

@@ -1,0 +1,23 @@
+// Drives the context engine as OpenClaw does: the folder of the plugin is the argument, a session stands on standard
+// input, and what the engine answered goes to standard output.
+import { readFileSync } from "node:fs"
+
+const { default: plugin } = await import(process.argv[2] + "/index.js")
+const registered = {}
+plugin.register({ registerContextEngine: (id, factory) => (registered[id] = factory) })
+const start = () => registered.kagewasm({ config: {} })
+
+const { sessionId, messages, tokenBudget } = JSON.parse(readFileSync(0, "utf8"))
+const more = { role: "user", content: "And one more thing.", timestamp: 1 }
+const engine = start()
+const early = await engine.compact({ sessionId, force: true })
+const first = await engine.assemble({ sessionId, messages, tokenBudget })
+const second = await engine.assemble({ sessionId, messages: [...messages, more], tokenBudget })
+const restarted = await start().assemble({ sessionId, messages: [...messages, more], tokenBudget })
+const forced = await engine.compact({ sessionId, force: true, tokenBudget })
+const after = await engine.assemble({ sessionId, messages: [...messages, more], tokenBudget })
+const other = await engine.assemble({ sessionId: "another", messages: messages.slice(0, 3), tokenBudget })
+const turns = []
+for (const advancementKey of ["t1", "t1", "t2"]) turns.push((await engine.commitTurn({ sessionId, advancementKey, messages })).status)
+turns.push((await start().commitTurn({ sessionId, advancementKey: "t2", messages })).status)
+console.log(JSON.stringify({ info: engine.info, early, first, second, restarted, forced, after, other, turns }))

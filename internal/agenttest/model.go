@@ -1,0 +1,85 @@
+package agenttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Answer is one answer of a scripted model.
+type Answer struct {
+	Text  string
+	Calls []Call
+	// Cut breaks the connection in the middle of the answer.
+	Cut bool
+}
+
+// Call is a tool call of an answer.
+type Call struct {
+	Name  string
+	Input map[string]any
+}
+
+// Model answers requests by a script: what is queued first, and "done" once nothing is.
+type Model struct {
+	mu       sync.Mutex
+	queue    []Answer
+	requests []Request
+	calls    atomic.Int64
+	// Tokens is what an answer says its request took; nil is a quarter of its bytes.
+	Tokens func(r Request) int
+}
+
+// Request is a request that a model got.
+type Request struct {
+	Path    string
+	Session string // as the client's headers name it
+	Agent   string // the subagent, likewise; empty for the main one
+	Body    []byte
+	// Messages are those of the body, each as its JSON.
+	Messages []json.RawMessage
+}
+
+// Say queues answers.
+func (m *Model) Say(answers ...Answer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, answers...)
+}
+
+// Requests are the requests so far.
+func (m *Model) Requests() []Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]Request(nil), m.requests...)
+}
+
+// Last is the latest request.
+func (m *Model) Last(tb testing.TB) Request {
+	tb.Helper()
+	all := m.Requests()
+	if len(all) == 0 {
+		tb.Fatal("the model got no request")
+	}
+	return all[len(all)-1]
+}
+
+// answer notes a request and takes the next answer.
+func (m *Model) answer(r Request) (a Answer, tokens int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, r)
+	a = Answer{Text: "done"}
+	if len(m.queue) > 0 {
+		a, m.queue = m.queue[0], m.queue[1:]
+	}
+	if m.Tokens != nil {
+		return a, m.Tokens(r)
+	}
+	return a, len(r.Body) / 4
+}
+
+// id is one that no other answer has.
+func (m *Model) id(prefix string) string { return fmt.Sprintf("%s%06d", prefix, m.calls.Add(1)) }

@@ -1,0 +1,138 @@
+package rerun_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/hosttest"
+	"github.com/kagewasm/kagewasm/internal/rerun"
+	"github.com/kagewasm/kagewasm/internal/servetest"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// kept is a session in a store, with a compactor that the log hears of.
+func kept(t *testing.T, o store.Options, opts kagewasm.Options) (*store.Store, *session.Session) {
+	t.Helper()
+	return keptIn(t, t.TempDir(), o, opts)
+}
+
+func keptIn(t *testing.T, dir string, o store.Options, opts kagewasm.Options) (*store.Store, *session.Session) {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(dir, "sessions.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if opts.Counter, err = tokens.New("", tokens.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	opts.Audit = func(e kagewasm.Event) {
+		if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.Log(t.Context(), e) }); err != nil {
+			t.Error(err)
+		}
+	}
+	window := 3000
+	open, err := session.Open(t.Context(), hosttest.New(t, opts), session.Options{Journal: s,
+		Session: abi.Session{ID: "a", ContextWindow: &window}})
+	if err == nil {
+		err = open.Append(t.Context(), servetest.Chat(60)...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, open
+}
+
+// TestIdentical: the same comes of a compaction that is made again, also of the second one,
+// with what a model answered, what was asked for by hand and what was pinned.
+func TestIdentical(t *testing.T) {
+	features.Proves(t, "N5")
+	always := kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{
+		func(m *abi.Message) bool { return m.Text() == "go on with part 7 and keep port 4007 as it is" }}}}
+	for name, opts := range map[string]kagewasm.Options{
+		"drop": {}, "summarize": {Model: hosttest.Writes("the parser was mended"),
+			Policy: kagewasm.Policy{Strategy: kagewasm.StrategySummarize}},
+		"pinned": {Policy: always}, "checkpoint": {Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, open := kept(t, store.Options{}, opts)
+			for i, target := range []int{1500, 900} {
+				r, err := open.Compact(t.Context(), kagewasm.Request{Target: &target, Instructions: "the ports"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Pending != nil {
+					if r, err = open.Approve(t.Context(), r.Pending.Record.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !r.Report.Compacted {
+					t.Fatal(r.Report.Reason)
+				}
+				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+				if err != nil || !got.Identical {
+					t.Fatalf("compaction %d: %+v, %v", i, got, err)
+				}
+				if (got.Answers > 0) != (opts.Model != nil) {
+					t.Errorf("%d answers", got.Answers)
+				}
+				if err := open.Append(t.Context(), servetest.Chat(20)[2:]...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestChanged: where what is stored is not what came of the compaction
+// what is otherwise is named.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	s, open := keptIn(t, dir, store.Options{}, kagewasm.Options{})
+	r, err := open.Compact(t.Context(), kagewasm.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(),
+		"UPDATE entries SET entry = replace(entry, 'port 40', 'port 50')"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+	if err != nil || got.Identical || len(got.Differences) == 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestUnusable: what the log does not have is said, and nothing is made of a guess.
+func TestUnusable(t *testing.T) {
+	observer := &hosttest.Plugin{Name: "sees", Pre: func(*abi.Input) (*abi.Output, error) { return nil, nil }}
+	for name, tc := range map[string]struct {
+		store store.Options
+		opts  kagewasm.Options
+	}{"no content": {store: store.Options{NoContent: true}},
+		"plugins": {opts: kagewasm.Options{Plugins: []hooks.Plugin{observer}}}} {
+		t.Run(name, func(t *testing.T) {
+			s, open := kept(t, tc.store, tc.opts)
+			r, err := open.Compact(t.Context(), kagewasm.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := rerun.Run(t.Context(), s, "a", r.Record.ID); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// Once is a session that is compacted and not kept open: a list of messages, a request
+// body, or a file, in any known form.
+type Once struct {
+	Manual
+	// Messages is the session: JSON of one of the formats, or a file's text as a string.
+	Messages json.RawMessage `json:"messages"`
+	Format   string          `json:"format,omitempty"`
+	To       string          `json:"to,omitempty"`
+	// Name stands for the session in errors and in the store, such as the file's path.
+	Name   string `json:"name,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Window int    `json:"context_window,omitempty"`
+	// Overhead is what the request costs beside its messages, in tokens.
+	Overhead int  `json:"overhead_tokens,omitempty"`
+	Force    bool `json:"force,omitempty"`
+	// Recall says in one line how the model can read what went; the note tells it.
+	Recall string `json:"recall,omitempty"`
+	// Record keeps the session and what became of it in the store, for undo and lost.
+	Record bool `json:"record,omitempty"`
+}
+
+// Made is what came of one: messages in the form that they came in, and the report.
+type Made struct {
+	Messages json.RawMessage  `json:"messages"`
+	Report   *kagewasm.Report `json:"report"`
+	// Session is the key under which it is recorded.
+	Session string `json:"session,omitempty"`
+	// Pending is the compaction that waits for a decision where it is recorded.
+	Pending string `json:"pending,omitempty"`
+	// RecordError says why nothing was recorded, though the compaction is done.
+	RecordError string `json:"record_error,omitempty"`
+}
+
+// CompactOnce compacts a session that the caller keeps.
+func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
+	doc, err := documentOf(in.Messages, transcript.Format(in.Format))
+	if err != nil {
+		return nil, err
+	}
+	name := in.Name
+	if name == "" {
+		name = "messages"
+	}
+	file, err := transcript.ReadContext(ctx, name, doc.data, doc.format)
+	if err != nil {
+		return nil, err
+	}
+	stored := storedOf(file)
+	file.Messages = file.Live()
+	if in.ID != "" {
+		file.ID = in.ID
+	}
+	path := ""
+	if in.Agent != nil {
+		path = *in.Agent
+	}
+	if in.Model == "" {
+		in.Model = file.Model
+	}
+	agent, err := s.host.Agent(ctx, path, in.Model)
+	if err != nil {
+		return nil, err
+	}
+	run := &record.Run{Path: in.Name, Data: doc.data, File: file, Session: abi.Session{ID: record.ID(file),
+		AgentPath: path,
+		Model:     agent.Model.Name(), ContextWindow: agent.Window}}
+	req, err := s.request(ctx, &in, agent, run)
+	if err != nil {
+		return nil, err
+	}
+	req.Search = searchIn(stored)
+	if run.Result, err = agent.Compactor.Compact(ctx, req); run.Result == nil ||
+		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
+		return nil, err
+	}
+	if err := run.Result.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return s.made(ctx, &in, doc, run)
+}
+
+// request is what the compactor is asked.
+func (s *compactions) request(ctx context.Context, in *Once, agent *Agent, run *record.Run) (req kagewasm.Request,
+	err error) {
+	prompt := ""
+	if in.Prompt != "" {
+		if prompt, err = s.host.Prompt(in.Prompt); err != nil {
+			return req, err
+		}
+	}
+	tools, err := agent.Tools(ctx, run.File.Tools)
+	if err != nil {
+		return req, err
+	}
+	if in.Window > 0 {
+		run.Session.ContextWindow = &in.Window
+	}
+	return kagewasm.Request{Session: run.Session, Messages: run.File.Messages, Overhead: tools + in.Overhead,
+		Force: in.Force || in.Target != nil, Target: in.Target, Overrides: in.overrides(prompt), DryRun: in.DryRun,
+		Instructions: in.Instructions, Release: in.Release, Recall: in.Recall, Sent: new(kagewasm.Sent),
+		Audit: func(e kagewasm.Event) { run.Events = append(run.Events, e) }}, nil
+}
+
+// made writes the result in the form that the session came in, and records it.
+func (s *compactions) made(ctx context.Context, in *Once, doc *document, run *record.Run) (out *Made, err error) {
+	out = &Made{Report: &run.Result.Report}
+	if !in.DryRun {
+		for _, e := range run.Events {
+			s.totals.add(e)
+		}
+	}
+	out.Report.Metrics.InexactCount = true
+	data, err := run.File.Encode(run.Result.Messages, transcript.Format(in.To))
+	if err != nil {
+		return nil, err
+	}
+	to := transcript.Format(in.To)
+	if to == "" || to == transcript.Same {
+		to = run.File.Format
+	} else if to != run.File.Format {
+		written, err := transcript.ReadContext(ctx, "the result", data, to)
+		if err != nil {
+			return nil, err
+		}
+		out.Report.LeftOut = transcript.LeftOut(run.Result.Messages, written)
+	}
+	if out.Messages, err = doc.write(data, to); err != nil || !in.Record || in.DryRun {
+		return out, err
+	}
+	kept, err := run.Keep(ctx, s.store, keepOf(&s.opts))
+	if err != nil {
+		out.RecordError = err.Error()
+		return out, nil
+	}
+	out.Session = kept.Key
+	for _, e := range run.Events {
+		s.hub.publish(eventOf(e))
+	}
+	if p := run.Waits(); p != nil {
+		out.Pending = p.Record.ID
+	}
+	return out, nil
+}
+
+// document is a session in the form that a request has it in.
+type document struct {
+	data   []byte
+	format transcript.Format
+	text   bool // it came as a string
+	lines  bool // neutral messages came as a list
+}
+
+// documentOf makes a file of what a request has.
+func documentOf(raw json.RawMessage, format transcript.Format) (*document, error) {
+	d := &document{format: format}
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil, usage("compact", "no messages: give a list, a request body, or a file's text as a string")
+	case raw[0] == '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "compact", Message: "messages: " + err.Error(), Err: err}
+		}
+		d.data, d.text = []byte(text), true
+	case raw[0] == '[' && format == transcript.Neutral:
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "compact", Message: "messages: " + err.Error(), Err: err}
+		}
+		var b bytes.Buffer
+		for _, m := range list {
+			if err := json.Compact(&b, m); err != nil { // a message is a line
+				return nil, err
+			}
+			b.WriteByte('\n')
+		}
+		d.data, d.lines = b.Bytes(), true
+	default:
+		d.data = raw
+	}
+	return d, nil
+}
+
+// write gives a file the form that the document had. One in a format of lines that came
+// as JSON of another format is a string.
+func (d *document) write(data []byte, format transcript.Format) (json.RawMessage, error) {
+	switch {
+	case d.text:
+	case format == transcript.Neutral:
+		lines := slices.DeleteFunc(bytes.Split(data, []byte("\n")), func(l []byte) bool { return len(l) == 0 })
+		return slices.Concat([]byte("["), bytes.Join(lines, []byte(",")), []byte("]")), nil
+	case json.Valid(data):
+		return data, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(string(data))
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// storedOf is all that a file has, with what its program no longer shows the model.
+func storedOf(file *transcript.Session) []session.StoredMessage {
+	gone := make(map[string]bool, len(file.Superseded))
+	for _, id := range file.Superseded {
+		gone[id] = true
+	}
+	list := make([]session.StoredMessage, len(file.Messages))
+	for i, m := range file.Messages {
+		list[i] = session.StoredMessage{Message: m, Superseded: gone[m.ID]}
+	}
+	return list
+}
+
+// searchIn is what plugins that may can search.
+func searchIn(stored []session.StoredMessage) abi.Search {
+	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
+		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
+	}
+}

@@ -1,0 +1,145 @@
+package proxy_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// large is a conversation of some 200,000 tokens.
+func large(d dialect) [][]byte {
+	els := d.conversation(470)
+	bodies := make([][]byte, 40)
+	for i := range bodies { // it grows by a call and its result
+		els = append(els, d.step(470+i, output(470+i))...)
+		bodies[i] = d.body(els)
+	}
+	return bodies
+}
+
+// BenchmarkLatency is what a request of 200,000 tokens takes that needs no compaction: through
+// the proxy, and through a plain reverse proxy beside it.
+func BenchmarkLatency(b *testing.B) {
+	for _, d := range dialects[:3] {
+		b.Run(d.name, func(b *testing.B) {
+			u := newUpstream(b)
+			quiet := []byte(`{"id":"x","content":[],"usage":{"input_tokens":200000,"prompt_tokens":200000,"output_tokens":1}}`)
+			u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+				u.sent = nil
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(quiet)
+				return true
+			}
+			address, _ := url.Parse(u.URL)
+			plain := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) },
+				FlushInterval: -1})
+			defer plain.Close()
+			s := start(b, u, 400_000)
+			bodies := large(d)
+			call := func(base string, i int) time.Duration {
+				began := time.Now()
+				r, _ := http.NewRequest(http.MethodPost, base+d.path, bytes.NewReader(bodies[i%len(bodies)]))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Session-Id", fmt.Sprint("s", i/len(bodies)))
+				resp, err := http.DefaultClient.Do(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				return time.Since(began)
+			}
+			var ours, theirs []time.Duration
+			for i := 0; b.Loop(); i++ { // side by side, so that a busy machine is busy for both
+				theirs = append(theirs, call(plain.URL, i))
+				ours = append(ours, call(s.http.URL, i))
+			}
+			slices.Sort(ours)
+			slices.Sort(theirs)
+			at := func(q int) float64 {
+				k := len(ours) * q / 100
+				return float64(ours[k]-theirs[k]) / 1e6
+			}
+			b.ReportMetric(at(50), "p50-added-ms")
+			b.ReportMetric(at(99), "p99-added-ms")
+			b.ReportMetric(float64(theirs[len(theirs)/2])/1e6, "p50-plain-ms")
+			b.ReportMetric(float64(len(bodies[0]))/1e3, "KB")
+		})
+	}
+}
+
+// TestStreams: two hundred streams at a time all arrive whole, and what they take is given
+// back.
+func TestStreams(t *testing.T) {
+	const streams, events = 200, 20
+	d := dialects[0]
+	u := newUpstream(t)
+	together := make(chan bool)
+	var open sync.WaitGroup
+	open.Add(streams)
+	u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		open.Done()
+		<-together
+		for i := range events {
+			fmt.Fprintf(w, "event: content_block_delta\ndata: {\"n\":%d}\n\n", i)
+			w.(http.Flusher).Flush()
+		}
+		return true
+	}
+	s := start(t, u, 200_000)
+	body := d.body(d.conversation(100))
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	var done sync.WaitGroup
+	lengths := make([]int, streams)
+	for i := range streams {
+		done.Go(func() {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL+d.path, bytes.NewReader(body))
+			r.Header.Set("X-Claude-Code-Session-Id", fmt.Sprint("s", i))
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			got, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			lengths[i] = bytes.Count(got, []byte("data: "))
+		})
+	}
+	open.Wait()
+	u.mu.Lock()
+	u.sent = nil
+	u.mu.Unlock()
+	during := heap() - before
+	close(together)
+	done.Wait()
+	for i, n := range lengths {
+		if n != events {
+			t.Errorf("stream %d: %d events of %d", i, n, events)
+		}
+	}
+	t.Logf("%d KB a stream while they run, of requests of %d KB", during/streams/1000, len(body)/1000)
+	if during/streams > int64(4*len(body)) {
+		t.Errorf("%d bytes for each stream", during/streams)
+	}
+}

@@ -1,0 +1,306 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// exchange is one request of a conversation, and what was done to it.
+type exchange struct {
+	p      *Proxy
+	wire   *wire
+	model  string
+	engine Engine
+	// client is the body as it came, doc what it says; nil where nothing is looked at.
+	// whole is what is left where the asking is taken out.
+	client, whole, doc *document
+	how                asking // for a compaction
+	// body is what is sent, as long as it may have to be sent again; nil where it is not known.
+	body   []byte
+	seen   []digest
+	family *family
+	branch *branch
+	plan   *plan // applied to what is sent
+	began  time.Time
+	cold   bool
+	usage  tokens.Usage
+	// managed is what the client wants its provider to do by itself, noted the block that it
+	// keeps of an earlier time, note what the last compaction says, and inject what the answer
+	// says of it.
+	managed *managed
+	noted   *noted
+	note    string
+	inject  *injection
+	// item answers a client that asked for a compaction; spent is what models took for it.
+	item  json.RawMessage
+	spent tokens.Usage
+	says  says
+}
+
+// begin reads a request and makes it fit. The error is one of reading it; whatever else
+// fails leaves the request as it came.
+func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error) {
+	e := &exchange{p: p, wire: w, model: model, began: p.opts.Now(), says: says{what: "none", reason: "not_understood"}}
+	b, err := readBody(r, p.opts.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	if r.Body = b.reader(); b.rest == nil {
+		e.body = b.came
+	}
+	if b.plain == nil {
+		return e, nil
+	}
+	client := w.read(b.plain)
+	if client == nil {
+		return e, nil
+	}
+	open := p.opened(w, client)
+	how, doc := w.asksFor(r.URL.Path, open)
+	if how == askedNot {
+		e.managed, doc = w.manages(doc)
+	}
+	if e.whole, e.noted = doc, p.noted(w, doc); e.noted != nil {
+		if bare := w.withoutBlocks(doc, e.noted, nil); bare != nil {
+			doc = bare
+		}
+	}
+	if e.managed != nil || e.noted != nil {
+		unbeta(r.Header, compactBeta)
+	}
+	for _, key := range w.elsewhere {
+		if doc.has(key) {
+			e.says.reason = "kept_elsewhere"
+			return e, nil
+		}
+	}
+	e.doc, e.how, e.client = doc, how, client
+	sent := e.prepared(r)
+	switch {
+	case how != askedNot && open == client:
+		sent = nil // the provider answers what we do not
+	case how != askedNot:
+		sent = open.doc
+	case sent == nil && e.doc != client:
+		sent = e.doc.doc
+	}
+	if sent != nil {
+		e.setBody(r, sent)
+	}
+	return e, nil
+}
+
+// setBody makes a body that is not compressed that of a request.
+func (e *exchange) setBody(r *http.Request, data []byte) {
+	e.body = data
+	r.Body = &once{data}
+	r.ContentLength = int64(len(data))
+	r.TransferEncoding = nil
+	r.Header.Set("Content-Length", strconv.Itoa(len(data)))
+	r.Header.Del("Content-Encoding")
+}
+
+// prepared is the body to send, nil where that is the one that came.
+func (e *exchange) prepared(r *http.Request) (sent []byte) {
+	defer e.rescue(&sent)
+	if e.model == "" {
+		e.model = e.doc.text("model")
+	}
+	engine, err := e.p.opts.Engine(e.model)
+	if err != nil {
+		e.failed(err)
+		return nil
+	}
+	e.engine = engine
+	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
+	e.family.mu.Lock()
+	defer e.family.mu.Unlock()
+	e.seen = e.wire.digests(e.doc, &e.family.known)
+	archive{e}.restore(r.Context())
+	e.branch = e.family.branch(e.seen)
+	archive{e}.inForce(r.Context())
+	e.plan = e.branch.plan(len(e.seen))
+	if e.noted != nil && !e.branch.has(e.noted.record) { // what was before it is gone for good
+		if alone := e.wire.withoutBlocks(e.whole, e.noted, e.before(r.Context())); alone != nil {
+			e.doc = alone
+			e.seen = e.wire.digests(e.doc, &e.family.known)
+			e.branch = e.family.branch(e.seen)
+			e.plan = e.branch.plan(len(e.seen))
+		}
+	}
+	e.says = says{what: "none", reason: "below_threshold"}
+	e.cold = !e.branch.last.IsZero() && e.began.Sub(e.branch.last) > e.wire.kept(e.doc)
+	switch {
+	case e.how != askedNot:
+		if e.item, err = e.compacted(r.Context()); err != nil {
+			e.failed(err)
+		}
+		return nil
+	case e.managed != nil:
+		if err := e.manage(r.Context()); err != nil {
+			e.failed(err)
+		}
+		if e.item != nil {
+			return nil
+		}
+	}
+	if e.inject == nil && e.due() {
+		reason := abi.TriggerThreshold
+		if e.cold {
+			reason = abi.TriggerIdle
+		}
+		if _, err := e.look(r.Context(), look{reason: reason}); err != nil {
+			e.failed(err)
+		}
+	}
+	if e.plan == nil {
+		return nil
+	}
+	if e.says.what == "none" {
+		e.says.what, e.says.record = "applied", e.plan.record
+	}
+	return e.plan.apply(e.doc)
+}
+
+// rescue is for whatever nobody has thought of: the request goes on as it came.
+func (e *exchange) rescue(sent *[]byte) {
+	if broken := recover(); broken != nil {
+		e.p.opts.Log(fmt.Sprintf("proxy: %v\n%s", broken, debug.Stack()))
+		e.plan, *sent = nil, nil
+		e.failed(&abi.Error{Code: abi.CodeInternal, Op: "proxy", Message: fmt.Sprint(broken)})
+	}
+}
+
+// failed notes that a request was to be compacted, and is not.
+func (e *exchange) failed(err error) {
+	e.says = says{what: "failed", reason: string(abi.CodeOf(err))}
+	e.p.opts.Log("proxy: the request is passed on without a compaction: " + err.Error())
+}
+
+// estimateError is what counts may be off by where they are corrected already.
+const estimateError = 0.02
+
+// window is the room for the request: what the model takes without the answer.
+func (e *exchange) window() int {
+	window := e.engine.Model.Window()
+	room := min(e.doc.most(e.wire.room...), window/4)
+	return int(float64(window-room) * (1 - estimateError))
+}
+
+// due reports whether the request may be so long that it is worth to be counted. That takes
+// no time where the provider has counted the most of it already.
+func (e *exchange) due() bool {
+	floor := e.floor()
+	if !e.cold {
+		floor = max(floor, e.branch.quiet+1)
+	}
+	n := e.estimate()
+	if n >= floor && e.branch.reported == 0 {
+		n = min(n, e.sampled())
+	}
+	return n >= floor
+}
+
+// leastTokenBytes is how many bytes a token has at least in what clients send, but for a few
+// characters here and there: who counts by it finds too many.
+const leastTokenBytes = 2
+
+// estimate is how many tokens the request has at most: what the provider said of the last
+// one, and the bytes that came since.
+func (e *exchange) estimate() int {
+	b := e.branch
+	els := e.doc.els[e.doc.lead:]
+	if b.reported > 0 && b.under == e.plan && b.elements <= len(els) {
+		rest := els[b.elements:]
+		if len(rest) == 0 {
+			return b.reported
+		}
+		return b.reported + (rest[len(rest)-1].end-rest[0].start)/leastTokenBytes
+	}
+	return e.size() / leastTokenBytes
+}
+
+// size is how many bytes are to be sent.
+func (e *exchange) size() int {
+	if e.plan == nil {
+		return len(e.doc.doc)
+	}
+	els := e.doc.els[e.doc.lead:]
+	n := len(e.doc.doc) - (els[e.plan.elements-1].end - els[0].start)
+	for _, pc := range e.plan.pieces {
+		n += len(pc.text)
+		if pc.text == nil {
+			n += els[pc.to-1].end - els[pc.from].start
+		}
+	}
+	return n
+}
+
+// A sample of the body says nearly how many tokens it has, in a hundredth of the time that
+// counting takes.
+const (
+	samples     = 64
+	sampleBytes = 512
+	sampleError = 1.2 // how far the whole may be beyond it
+)
+
+// sampled is how many tokens the request has at most, by a sample of it.
+func (e *exchange) sampled() int {
+	doc, step := e.doc.doc, len(e.doc.doc)/samples
+	if step < sampleBytes {
+		return e.size()
+	}
+	n := 0
+	for i := range samples {
+		n += e.engine.Counter.Text(string(doc[i*step : i*step+sampleBytes]))
+	}
+	scale := max(1, e.engine.Model.TokenScale)
+	return int(float64(n) / (samples * sampleBytes) * float64(e.size()) * sampleError * scale)
+}
+
+// floor is the least size at which a compaction can be due.
+func (e *exchange) floor() int {
+	policy, err := e.engine.Compactor.Policy(abi.Session{ID: e.family.id, AgentPath: e.family.agent,
+		Model: e.engine.Model.Name()})
+	if err != nil {
+		return 0
+	}
+	when, window := policy.When, e.window()
+	share, _ := when.Thresholds(e.engine.Model.Name())
+	if e.cold {
+		share = min(share, when.IdleUpper)
+	}
+	floor := int(share * float64(window))
+	if when.MaxTokens > 0 {
+		floor = min(floor, when.MaxTokens)
+	}
+	if when.ReserveTokens > 0 {
+		floor = min(floor, window-when.ReserveTokens)
+	}
+	if when.MaxBytes > 0 && len(e.doc.doc) > when.MaxBytes {
+		return 0
+	}
+	return floor
+}
+
+// answered notes what the provider said of a request.
+func (e *exchange) answered(ctx context.Context) {
+	total := e.usage.Input + e.usage.CacheRead + e.usage.CacheWrite
+	if total == 0 || e.branch == nil {
+		return
+	}
+	e.family.mu.Lock()
+	b := e.branch
+	b.last = e.p.opts.Now()
+	b.reported, b.elements, b.under = total, len(e.seen), e.plan
+	e.family.mu.Unlock()
+	e.p.keeper.spend(ctx, e)
+}

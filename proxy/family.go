@@ -1,0 +1,180 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// family are the conversations of one session of an agent: the one it leads, what was
+// forked or edited, and what else the agent asks under the same name (a title, a check).
+// They are told apart by what they say.
+type family struct {
+	id, agent string
+
+	mu       sync.Mutex
+	branches []*branch // the one that was used last at the end
+	known    digests   // of the last request
+	restored bool      // what the store has of it was looked for
+}
+
+// branch is one conversation, as far as the proxy has seen it.
+type branch struct {
+	seen []digest
+	// plans are the compactions in force, oldest first.
+	plans []*plan
+	// last is when the model was called. reported is what it counted then, with its answer,
+	// in a request of so many elements under that plan.
+	last     time.Time
+	reported int
+	elements int
+	under    *plan
+	// quiet is a size up to which a look has found nothing to do.
+	quiet int
+}
+
+// maxBranches bounds the branches of a family: more are of a client that says something
+// else each time.
+const maxBranches = 32
+
+// branch is the one that goes on with what a request has, a new one where none does.
+func (f *family) branch(seen []digest) *branch {
+	var best *branch
+	shared := 0
+	for _, b := range slices.Backward(f.branches) {
+		if n := common(b.seen, seen); best == nil || n > shared {
+			best, shared = b, n
+		}
+	}
+	switch {
+	case best != nil && (shared == len(best.seen) || shared == len(seen)):
+		f.branches = slices.DeleteFunc(f.branches, func(b *branch) bool { return b == best })
+	default:
+		fork := &branch{}
+		if shared > 0 {
+			fork.plans, fork.last = best.until(shared), best.last
+		}
+		best = fork
+		if len(f.branches) >= maxBranches {
+			f.branches = f.branches[1:]
+		}
+	}
+	if len(seen) > len(best.seen) {
+		best.seen = seen
+	}
+	f.branches = append(f.branches, best)
+	return best
+}
+
+// until are the plans that are about the first n elements alone.
+func (b *branch) until(n int) []*plan {
+	end := len(b.plans)
+	for end > 0 && b.plans[end-1].elements > n {
+		end--
+	}
+	return slices.Clone(b.plans[:end])
+}
+
+// has reports whether a compaction is in force in the conversation.
+func (b *branch) has(record string) bool {
+	return slices.ContainsFunc(b.plans, func(p *plan) bool { return p.record == record })
+}
+
+// plan is the one to apply to a request of so many elements, nil where there is none.
+func (b *branch) plan(elements int) *plan {
+	if plans := b.until(elements); len(plans) > 0 {
+		return plans[len(plans)-1]
+	}
+	return nil
+}
+
+func common(a, b []digest) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// families are those that were used lately.
+type families struct {
+	mu   sync.Mutex
+	byID map[string]*family
+	used []string // the latest at the end
+}
+
+// maxFamilies bounds the sessions that are kept in memory. One that went is restored from
+// the store.
+const maxFamilies = 1000
+
+func (fs *families) of(id, agent string) *family {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	name := id + "#" + agent
+	f := fs.byID[name]
+	if f == nil {
+		if fs.byID == nil {
+			fs.byID = make(map[string]*family)
+		}
+		f = &family{id: id, agent: agent}
+		fs.byID[name] = f
+		if len(fs.used) >= maxFamilies {
+			delete(fs.byID, fs.used[0])
+			fs.used = fs.used[1:]
+		}
+		fs.used = append(fs.used, name)
+		return f
+	}
+	if last := len(fs.used) - 1; fs.used[last] != name {
+		i := slices.Index(fs.used, name)
+		fs.used = append(slices.Delete(fs.used, i, i+1), name)
+	}
+	return f
+}
+
+// sessionHeaders name the session of an agent, agentHeaders the agent in it.
+var (
+	sessionHeaders = []string{"Kagewasm-Session", "X-Claude-Code-Session-Id", "Thread-Id", "Session-Id", "Session_id",
+		"X-Session-Id", "X-Session-Affinity"}
+	agentHeaders = []string{"Kagewasm-Agent", "X-Claude-Code-Agent-Id"}
+)
+
+// identity is the session of a request and the agent in it: by what the client says, else
+// by how the conversation begins.
+func (w *wire) identity(h http.Header, d *document) (id, agent string) {
+	for _, name := range sessionHeaders {
+		if id = plainID(h.Get(name)); id != "" {
+			break
+		}
+	}
+	for _, name := range agentHeaders {
+		if agent = plainID(h.Get(name)); agent != "" {
+			break
+		}
+	}
+	if id == "" {
+		hash := sha256.New()
+		if end := d.lead; end < len(d.els) {
+			_, _ = hash.Write(w.bare(d, d.els[end]))
+		}
+		id = "chain-" + hex.EncodeToString(hash.Sum(nil)[:8])
+	}
+	return id, agent
+}
+
+// plainID is an id as long as it can stand in a key.
+func plainID(id string) string {
+	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool {
+		return r <= ' ' || r > '~' || r == '#' ||
+			r == '/'
+	}) {
+		return ""
+	}
+	return id
+}

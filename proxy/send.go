@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/models"
+)
+
+// sender sends a request, and once more where the provider refused it as too long and it
+// could be made shorter.
+type sender struct{ p *Proxy }
+
+// maxRefusal is how much of an error is read to see what it is about.
+const maxRefusal = 64 << 10
+
+// RoundTrip implements http.RoundTripper.
+func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
+	e := exchangeOf(r.Context())
+	if e != nil && e.body != nil { // for a connection that turns out to be closed already
+		r.GetBody = func() (io.ReadCloser, error) { return &once{e.body}, nil }
+	}
+	resp, err := s.p.opts.Transport.RoundTrip(r)
+	if err != nil || e == nil || e.branch == nil {
+		return resp, err
+	}
+	exceeded, tooLong := e.refusal(resp)
+	if !tooLong {
+		return resp, nil
+	}
+	shorter := e.shortened(r, &exceeded)
+	if shorter == nil {
+		return resp, nil
+	}
+	again := r.Clone(r.Context())
+	e.setBody(again, shorter)
+	second, err := s.p.opts.Transport.RoundTrip(again)
+	if err != nil {
+		return resp, nil // what the provider said before is all there is
+	}
+	_ = resp.Body.Close()
+	return second, nil
+}
+
+// refusal says whether a response refuses its request as too long. Its body is as it was.
+func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return e.streamed(resp)
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+		return x, false
+	}
+	if resp.StatusCode < 400 {
+		return x, false
+	}
+	begin, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	unread(resp, begin, err)
+	if x, tooLong = models.TooLong(errors.New(string(begin))); tooLong {
+		return x, true
+	}
+	return abi.Exceeded{Bytes: true}, resp.StatusCode == http.StatusRequestEntityTooLarge
+}
+
+// streamed is refusal for streams of the Responses API, which begin before the request is
+// looked at. Where the request may be too long the events before the first one of the answer
+// wait for that.
+func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
+	if e.wire != &responses || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
+		e.estimate() < e.engine.Model.Window()/2 {
+		return x, false
+	}
+	from := bufio.NewReader(resp.Body)
+	var begin []byte
+	for len(begin) < maxRefusal {
+		event, err := readEvent(from)
+		begin = append(begin, event...)
+		if err != nil {
+			unread(resp, begin, err)
+			return x, false
+		}
+		if bytes.Contains(event, []byte(`"response.failed"`)) || bytes.Contains(event, []byte(`"type":"error"`)) {
+			x, tooLong = models.TooLong(errors.New(string(event)))
+			break
+		}
+		if !waits(event) {
+			break
+		}
+	}
+	held, _ := from.Peek(from.Buffered())
+	unread(resp, append(begin, held...), nil)
+	return x, tooLong
+}
+
+// waits reports whether an event says nothing of the answer yet.
+func waits(event []byte) bool {
+	for _, typ := range []string{"response.created", "response.in_progress", "response.queued", "keepalive"} {
+		if bytes.Contains(event, []byte(`"`+typ+`"`)) {
+			return true
+		}
+	}
+	return len(bytes.TrimSpace(event)) == 0 || event[0] == ':'
+}
+
+// unread puts what was read of a body back, and what ended the reading.
+func unread(resp *http.Response, begin []byte, err error) {
+	rest := resp.Body
+	var after io.Reader = rest
+	if err != nil && err != io.EOF {
+		after = failing{err}
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin), after), rest}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// shortened is the body to send after a refusal, nil where nothing can go.
+func (e *exchange) shortened(r *http.Request, exceeded *abi.Exceeded) (sent []byte) {
+	defer e.rescue(&sent)
+	e.family.mu.Lock()
+	defer e.family.mu.Unlock()
+	changed, err := e.look(r.Context(), look{reason: abi.TriggerOverflow, exceeded: exceeded})
+	switch {
+	case err != nil:
+		e.failed(err)
+		return nil
+	case !changed:
+		e.says.reason = "overflow"
+		return nil
+	}
+	e.says.what = "retried"
+	return e.plan.apply(e.doc)
+}
+
+// response looks at a response as it passes.
+func (p *Proxy) response(resp *http.Response) error {
+	e := exchangeOf(resp.Request.Context())
+	if e == nil {
+		return nil
+	}
+	resp.Header.Set(Header, e.says.String())
+	if e.branch != nil && resp.StatusCode < 300 {
+		resp.Body = newTap(resp, e)
+	}
+	if e.inject != nil && resp.StatusCode < 300 {
+		if err := e.inject.into(resp); err != nil {
+			return err
+		}
+	}
+	e.client, e.whole, e.doc, e.body = nil, nil, nil, nil // the stream may last, and they are large
+	return nil
+}

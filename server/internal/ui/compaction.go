@@ -1,0 +1,147 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// compactionData is the page of a compaction: one that was made, one that waits, or one
+// that would be made.
+type compactionData struct {
+	Row    *store.Session
+	Record *store.Record // nil where there is none
+	Report *kagewasm.Report
+	// Whole: the report is as it was made; else it is what the record says.
+	Whole bool
+	Time  string
+	Gauge *gauge
+	After *gauge
+
+	Before, Now []run
+	Note        *noteView
+
+	// Pending: it waits for a decision. Form is that of which it is a preview.
+	Pending string
+	Form    *manualForm
+}
+
+func (p compactionPages) compaction(r *http.Request) (*view, error) {
+	ctx, key := r.Context(), r.PathValue("key")
+	row, err := p.s.Session(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	record, err := p.s.Compaction(ctx, key, r.PathValue("cid"))
+	if err != nil {
+		return nil, err
+	}
+	d := &compactionData{Row: row, Record: record, Time: record.Time}
+	if d.Report, err = p.reportOf(ctx, key, record.ID); err != nil {
+		return nil, err
+	}
+	d.Whole = d.Report != nil
+	if d.Report == nil {
+		d.Report = fromRecord(&record.Record)
+	}
+	all, err := p.s.Messages(ctx, key, store.MessageQuery{Superseded: true})
+	if err != nil {
+		return nil, err
+	}
+	d.fill(all, nil)
+	return &view{template: "compaction.html", title: "Compaction of " + nameOf(row), data: d}, nil
+}
+
+// lostData is what a compaction took from the model's view. A page of its own has it: to
+// weigh what was said takes seconds in a session of thousands of messages.
+type lostData struct {
+	Key, Compaction string
+	Lost            []session.Loss
+	More            int // that are not listed
+}
+
+// maxLost is how many losses a page lists.
+const maxLost = 60
+
+func (p compactionPages) lost(r *http.Request) (*view, error) {
+	d := &lostData{Key: r.PathValue("key"), Compaction: r.PathValue("cid")}
+	losses, err := p.s.Lost(r.Context(), d.Key, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range losses {
+		switch {
+		case l.Compaction != d.Compaction:
+		case len(d.Lost) == maxLost:
+			d.More++
+		default:
+			d.Lost = append(d.Lost, l)
+		}
+	}
+	v := &view{template: "lost.html", title: "What was lost", data: d}
+	if r.Header.Get("HX-Request") != "" {
+		v.block = "losses"
+	}
+	return v, nil
+}
+
+// fill makes what the page shows of a report: all are the session's messages, made those
+// that a preview has instead.
+func (d *compactionData) fill(all []session.StoredMessage, made []abi.Message) {
+	r := d.Report
+	d.Gauge = &gauge{Tokens: r.TokensBefore, Window: r.Window}
+	d.Gauge.Upper, d.Gauge.Lower = int(r.Upper*float64(r.Window)), int(r.Lower*float64(r.Window))
+	after := *d.Gauge
+	after.Tokens = r.TokensAfter
+	d.After = &after
+	d.Before, d.Now = sides(r, all, made)
+	d.Note = linked(r.Summary, r.Superseded, all)
+}
+
+// reportOf is the report of a compaction as the audit log has it, nil where that keeps no
+// content.
+func (p compactionPages) reportOf(ctx context.Context, key, id string) (report *kagewasm.Report, err error) {
+	for after := 0; ; {
+		entries, next, err := p.s.Audit(ctx, key, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range entries {
+			var e kagewasm.Event
+			if len(a.Content) == 0 || json.Unmarshal(a.Content, &e) != nil || e.Compaction != id || e.Report == nil {
+				continue
+			}
+			if e.Type == kagewasm.EventObserved && report != nil { // what late observers said joins it
+				report.Hooks = append(report.Hooks, e.Report.Hooks...)
+				report.Retained = append(report.Retained, e.Report.Retained...)
+				report.Failures = append(report.Failures, e.Report.Failures...)
+			} else if e.Type != kagewasm.EventObserved {
+				report = e.Report
+			}
+		}
+		if after = next; next == 0 {
+			return report, nil
+		}
+	}
+}
+
+// fromRecord is as much of a report as a record keeps.
+func fromRecord(r *abi.Record) *kagewasm.Report {
+	return &kagewasm.Report{Compacted: true, ReasonCode: r.ReasonCode, Reason: string(r.ReasonCode), Strategy: r.Strategy,
+		Source: &r.Source, Failures: r.Failures, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
+		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter, Superseded: r.Superseded, Inserted: r.Inserted,
+		Edited: r.Edited, Summary: r.Summary, AuditSummary: r.AuditSummary, Files: r.Files, Receipt: r.Receipt,
+		Window: max(1, r.TokensBefore)}
+}
+
+func (p compactionPages) judge(r *http.Request) (*view, error) {
+	key, cid := r.PathValue("key"), r.PathValue("cid")
+	flag, notes := r.PostFormValue("flag"), r.PostFormValue("notes")
+	_, err := p.s.Flag(r.Context(), key, cid, &flag, &notes)
+	return after(to(key, "c", cid), "judged"), err
+}
