@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -38,7 +37,7 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 // their own, with the options of their host and of the plugin.
 func (l *loader) host(path string) (*runtime.Module, runtime.Options, runtime.PluginOptions, error) {
 	opts := l.options(false)
-	m, err := runtime.OpenFile(path, pluginyaml.Parse)
+	m, err := l.named.Open(path)
 	if err == nil {
 		opts, err = l.meant(m.Manifest(), opts)
 	}

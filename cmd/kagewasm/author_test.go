@@ -132,7 +132,10 @@ func TestRecordReplay(t *testing.T) {
 func TestRecordCompact(t *testing.T) {
 	features.Proves(t, "N6")
 	a := newAuthor(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w,
+			"ok")
+	}))
 	defer server.Close()
 	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http",
 		`{"url":"`+server.URL+`/q","headers":{"X-Key":"{{secret:key}}"}}`), asks)))
@@ -163,7 +166,8 @@ func TestRecordCompact(t *testing.T) {
 			}
 		})
 	}
-	if code, _, stderr := compact("--no-config", "--replay", calls); code != 2 || !strings.Contains(stderr, "no plugin is loaded") {
+	if code, _, stderr := compact("--no-config", "--replay", calls); code != 2 || !strings.Contains(stderr,
+		"no plugin is loaded") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }

@@ -54,7 +54,7 @@ was not measured; 2 where there is nothing to compare.`,
   kagewasm bench mine.wasm pre_compact --session session.jsonl --save bench.json
   kagewasm bench mine.wasm --session session.jsonl --baseline bench.json --fail-over 1.05 --fail-over warm=2`,
 		Args:              argCount(1, 2, "X.wasm and perhaps a hook"),
-		ValidArgsFunction: completeModuleAndHook,
+		ValidArgsFunction: e.completeModuleAndHook,
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), e, args[0], argOr(args[1:], ""))
 		},
@@ -84,7 +84,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if f.n < 1 {
 		return ui.Usagef("--n %d: give a number from 1", f.n)
 	}
-	reads := []files.File{files.Named("X.wasm", path), files.Named("-i", f.input)}
+	reads := []files.File{pluginFile("X.wasm", path), files.Named("-i", f.input)}
 	for _, s := range f.sessions {
 		reads = append(reads, files.Named("--session", s))
 	}

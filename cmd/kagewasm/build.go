@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,13 +26,14 @@ files, for clang. Nothing else is run, and nothing installed.
 Given a module that another compiler made, only the manifest is put inside: the
 plugin.yaml beside it, or the one of --manifest.`,
 		Example: `  kagewasm build plugins/markdown -o build/
+  kagewasm build mine -o ~/.local/state/kagewasm/plugins/mine.wasm   # --plugin mine works from then on
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
 		Args: argCount(0, 1, "one folder or module"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := argOr(args, ".")
 			progress := e.progress()
 			progress.Step("building %s", dir)
-			result, err := build(c, dir, manifest, out)
+			result, err := build(c, dir, manifest, out, e.named().Dir)
 			progress.Done()
 			if err != nil {
 				return err
@@ -46,7 +48,13 @@ plugin.yaml beside it, or the one of --manifest.`,
 	return cmd
 }
 
-func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
+// build builds a plugin. Among a user's own it is for them alone, as all in a state folder.
+func build(c *cobra.Command, dir, manifest, out, own string) (kit.Result, error) {
+	if own != "" && filepath.Dir(out) == own {
+		if err := os.MkdirAll(own, 0o700); err != nil {
+			return kit.Result{}, ui.Usagef("-o %s: %w", out, err)
+		}
+	}
 	if !strings.HasSuffix(dir, ".wasm") {
 		if manifest != "" {
 			return kit.Result{}, ui.Usagef("--manifest is for a module that is already built: %s is a folder, and has its "+

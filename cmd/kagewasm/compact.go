@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +13,9 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -46,7 +46,7 @@ undo takes it back, kagewasm sessions and lost show it. --no-record goes without
 --record and --replay are about what plugins ask of the network and of models; the
 model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
-  kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
+  kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
   kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
 		Args: exactArgs("FILE"),
@@ -55,7 +55,7 @@ model that writes summaries is asked all the same.`,
 			return f.run(c.Context(), e, args[0])
 		},
 	}
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -68,10 +68,23 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err := f.check(path); err != nil {
 		return err
 	}
+	run, sink, err := f.do(ctx, e, path, progress)
+	if run == nil {
+		return err
+	}
+	progress.Done()
+	if sink.written || abi.CodeOf(err) != abi.CodeCanceled {
+		f.record(ctx, e, run)
+	}
+	return errors.Join(f.tell(e, path, run.Result, sink.written, err), f.finishCassette(e))
+}
+
+// do reads the session, compacts it and writes the result. The run is nil where it did not come to that.
+func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.Progress) (*record.Run, *sink, error) {
 	progress.Step("reading %s", path)
 	run, err := f.read(ctx, e, path)
 	if err != nil {
-		return unwritten(err)
+		return nil, nil, unwritten(err)
 	}
 	session := run.File
 	conf, err := f.configured(e, f.agent, f.sets)
@@ -79,7 +92,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		err = files.CheckOutputs(conf.reads(), f.outputs()...)
 	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	model := f.learned(e, f.resolve(session, conf))
 	if says := f.assumed(model, conf); says != "" && !f.quiet {
@@ -87,15 +100,15 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	tools, err := counter.Tools(ctx, session.Tools)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	opts, plugins, err := f.options(ctx, e, conf, counter, progress)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if plugins != nil {
 		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
@@ -106,30 +119,29 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	keep := f.learns(e, &opts)
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
-		count: func(ctx context.Context, s *transcript.Session) (int, error) { return f.cost(ctx, counter, s) }}
+		count: func(ctx context.Context, s *transcript.Session) (int, error) {
+			return cost(ctx, counter, s, f.overhead)
+		}}
 	req := f.request(path, session, model, tools.Tokens, sink)
 	run.Session = req.Session
 	listen(&opts, run)
 	if plugins != nil {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
 	}
-	result, err := compact(ctx, opts, req, f.records(),
+	run.Result, err = compact(ctx, opts, req, f.records(),
 		func(pending *kagewasm.Result) verdict {
 			progress.Done()
 			return f.ask(e, path, pending)
 		})
-	if result != nil {
-		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
+	if run.Result != nil {
+		run.Result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
-	err = sink.settle(ctx, progress, result, err)
+	err = sink.settle(ctx, progress, run.Result, err)
 	if plugins != nil {
-		err = errors.Join(err, plugins.counted(req, result))
+		err = errors.Join(err, plugins.counted(req, run.Result))
 	}
 	keep()
-	progress.Done()
-	run.Result = result
-	f.record(ctx, e, run)
-	return errors.Join(f.tell(e, path, result, sink.written, err), f.finishCassette(e))
+	return run, sink, err
 }
 
 // finishCassette writes what plugins asked, and says so where not all is to be quiet.
@@ -150,10 +162,13 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Ru
 	if err != nil {
 		return nil, err
 	}
-	f.search = searchIn(session)
+	session.ID = cmp.Or(f.session, session.ID)
+	stored := storedOf(session)
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
-	return &record.Run{Path: path, Data: data, File: session}, nil
+	run := &record.Run{Path: path, Data: data, File: session}
+	f.search = searchIn(f, e, run, stored)
+	return run, nil
 }
 
 // learned is a model with the window that its provider named in an earlier run, where
@@ -171,41 +186,44 @@ func (f *compactFlags) learned(e env, m tokens.Model, name ...string) tokens.Mod
 // returns keeps those that they name in this one; the compaction is done then, whether they
 // can be kept or not.
 func (f *compactFlags) learns(e env, opts *kagewasm.Options) (keep func()) {
-	windows, lookup := make(map[string]int), opts.Lookup
-	opts.Lookup = func(name string) tokens.Model { return f.learned(e, lookup(name), name) }
+	windows := make(map[string]int)
+	goesBy(f, e, opts)
 	opts.Learned = func(model string, window int) { windows[model] = window }
 	return func() {
-		if len(windows) == 0 {
-			return
-		}
-		st, err := state.Open(f.state, e.stateHome, e.say)
-		if err == nil {
-			defer st.Close()
-		}
-		for model, n := range windows {
-			if err == nil {
-				err = st.SetWindow(model, n)
-			}
-		}
-		if err != nil && !f.quiet {
+		if err := keepWindows(f.state, e, windows); err != nil && !f.quiet {
 			e.say("what providers said of their models is not kept: " + err.Error())
 		}
 	}
 }
 
-// searchIn is what plugins that may can search: what the file keeps and its model does not
-// see.
-func searchIn(s *transcript.Session) abi.Search {
-	stored := storedOf(s)
-	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
-		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
-	}
+// goesBy has compactions go by the windows that providers named in earlier runs.
+func goesBy(f *compactFlags, e env, opts *kagewasm.Options) {
+	lookup := opts.Lookup
+	opts.Lookup = func(name string) tokens.Model { return f.learned(e, lookup(name), name) }
 }
 
-// cost is what a session costs as a request.
-func (f *compactFlags) cost(ctx context.Context, counter *tokens.Counter, s *transcript.Session) (int, error) {
+// keepWindows keeps what providers said of their models.
+func keepWindows(dir string, e env, windows map[string]int) error {
+	if len(windows) == 0 {
+		return nil
+	}
+	st, err := state.Open(dir, e.stateHome, e.say)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	for model, n := range windows {
+		if err := st.SetWindow(model, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cost is what a session costs as a request, beside the overhead of it.
+func cost(ctx context.Context, counter *tokens.Counter, s *transcript.Session, overhead int) (int, error) {
 	tools, err := counter.Tools(ctx, s.Tools)
-	n := tools.Tokens + f.overhead
+	n := tools.Tokens + overhead
 	for i := range s.Messages {
 		if err != nil {
 			break

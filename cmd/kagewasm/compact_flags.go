@@ -25,6 +25,7 @@ type compactFlags struct {
 	sets          []string
 	yes           bool
 	format, to    string
+	session       string
 	model         string
 	window        int
 	strategy      string
@@ -46,8 +47,12 @@ type compactFlags struct {
 	given func(flag string) bool
 }
 
-func (f *compactFlags) register(c *cobra.Command) {
+// pluginUsage is what --plugin is about.
+const pluginUsage = "load a plugin, `X.wasm` or its name, beside those of the configuration"
+
+func (f *compactFlags) register(e env, c *cobra.Command) {
 	f.registerSession(c)
+	e.pluginFlag(c, &f.plugins, pluginUsage)
 	f.registerPlan(c)
 	f.registerResult(c)
 	f.configFlag.registerUsed(c)
@@ -59,13 +64,14 @@ func (f *compactFlags) register(c *cobra.Command) {
 	completeBy(c, "model", f.models)
 	completeBy(c, "agent", f.agents)
 	completeParts(c, "set", f.settings)
-	_ = c.MarkFlagFilename("plugin", "wasm")
 }
 
 // registerSession adds the flags about what is read, and for whom.
 func (f *compactFlags) registerSession(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
+	fs.StringVar(&f.session, "session", "", "`ID` under which the session is kept (default: the one that FILE names, else "+
+		"one made of its first messages)")
 	fs.StringVar(&f.agent, "agent", "",
 		"agent whose settings hold: its `PATH` in the configuration, such as main/reviewer (default: the main one)")
 	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration for this time: `FIELD=VALUE`, "+
@@ -83,8 +89,6 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.StringVar(&f.strategy, "strategy", "",
 		"`NAME` of what is done, whatever a compactor plugin has planned: "+strings.Join(kagewasm.Strategies(),
 			", ")+" (default: the configuration's, else drop, which asks a model where there is one)")
-	fs.StringArrayVar(&f.plugins, "plugin", nil,
-		"load a plugin, `X.wasm`, beside those of the configuration; may be repeated")
 	fs.Float64Var(&f.upper, "upper", 0, fmt.Sprintf("`FRACTION` of the window at which to compact (default: the "+
 		"configuration's, else %v)", kagewasm.DefaultUpper))
 	fs.Float64Var(&f.lower, "lower", 0, fmt.Sprintf("`FRACTION` of the window to get down to (default: the "+
@@ -161,7 +165,7 @@ func (f *compactFlags) check(path string) error {
 	}
 	reads := []files.File{files.Named("the input", path)}
 	for _, plugin := range f.plugins {
-		reads = append(reads, files.Named("a plugin", plugin))
+		reads = append(reads, pluginFile("a plugin", plugin))
 	}
 	return files.CheckOutputs(reads, f.outputs()...)
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/session"
 )
 
 // mega is a megabyte, in which --keep is given.
@@ -20,9 +23,9 @@ func (f *compactFlags) records() bool {
 
 // record keeps the run in the store. What goes wrong is said and changes nothing: the
 // result is written already.
-func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) {
+func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept record.Kept) {
 	if !f.records() || run.Result == nil {
-		return
+		return kept
 	}
 	if run.Path != "-" {
 		if full, err := filepath.Abs(run.Path); err == nil {
@@ -37,7 +40,7 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) {
 			what = "the compaction is done, and not recorded, so that it cannot be undone: "
 		}
 		e.say(what + err.Error())
-		return
+		return record.Kept{}
 	case len(kept.Deleted) > 0:
 		e.say(ui.Plural(len(kept.Deleted), "old session") + " went from the store to make room: --keep says how much it " +
 			"holds")
@@ -45,6 +48,7 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) {
 	if run.Waits() != nil && !f.quiet {
 		e.say("it waits in the store: kagewasm approve " + kept.Key + ", or kagewasm reject " + kept.Key)
 	}
+	return kept
 }
 
 func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kept record.Kept, err error) {
@@ -54,6 +58,38 @@ func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kep
 	}
 	defer s.Close()
 	return run.Keep(ctx, s, int64(f.keep)*mega)
+}
+
+// searchIn is what plugins that may can search: what the file keeps and its model does not
+// see, and what earlier compactions of the session took away. The store is read when a
+// plugin first asks, and only where the run would be recorded in it.
+func searchIn(f *compactFlags, e env, run *record.Run, stored []session.StoredMessage) abi.Search {
+	var mu sync.Mutex
+	read := f.noRecord || f.state == state.InMemory
+	return func(ctx context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !read {
+			gone, err := earlier(ctx, f, e, run)
+			if err != nil {
+				return abi.SearchResponse{}, err
+			}
+			stored, read = append(stored, gone...), true
+		}
+		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
+	}
+}
+
+func earlier(ctx context.Context, f *compactFlags, e env, run *record.Run) ([]session.StoredMessage, error) {
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
+	if ui.ExitCode(err) == ui.ExitUsage {
+		return nil, nil // no session was ever kept
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return run.Earlier(ctx, s)
 }
 
 // listen notes the events of a compactor.

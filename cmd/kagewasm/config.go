@@ -9,8 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
-	"github.com/kagewasm/kagewasm/runtime"
 )
 
 func newConfig(e env) *cobra.Command {
@@ -60,8 +58,8 @@ func (f *configFlag) load() (*config.Config, error) {
 }
 
 // manifestOf is the manifest of a plugin's module, nil where it cannot be read.
-func manifestOf(p config.Plugin) *abi.Manifest {
-	m, err := runtime.OpenFile(p.Path, pluginyaml.Parse)
+func (e env) manifestOf(p config.Plugin) *abi.Manifest {
+	m, err := e.named().Open(p.Path)
 	if err != nil {
 		return nil
 	}
@@ -79,7 +77,7 @@ func newConfigCheck(e env) *cobra.Command {
 			f.path = argOr(args, f.path)
 			c, err := f.load()
 			if err == nil {
-				err = c.CheckManifests(manifestOf)
+				err = c.CheckManifests(e.manifestOf)
 			}
 			if asJSON {
 				return printCheck(e, c, err)

@@ -18,7 +18,6 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -29,6 +28,12 @@ import (
 type configured struct {
 	file  *config.Config
 	agent *config.Agent
+}
+
+// knowsModel is an error where the value of a knob is no alias of a model. Without a
+// configuration there are none.
+func (c configured) knowsModel(value []byte) error {
+	return cmp.Or(c.file, new(config.Config)).KnowsModel(value)
 }
 
 // configured reads the configuration that was named, or the nearest one; none
@@ -45,7 +50,7 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 		err = trust.List{Dir: e.stateHome}.Check(c)
 	}
 	if err == nil {
-		err = c.CheckManifests(manifestOf)
+		err = c.CheckManifests(e.manifestOf)
 	}
 	if err != nil {
 		return configured{}, err
@@ -197,7 +202,7 @@ func (c configured) reads() []files.File {
 	}
 	list := []files.File{files.Named("the configuration", c.file.File)}
 	for _, p := range c.plugins() {
-		list = append(list, files.Named("plugin "+p.Name, p.Path))
+		list = append(list, pluginFile("plugin "+p.Name, p.Path))
 	}
 	return list
 }
@@ -227,7 +232,7 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 		}
 		opts.Secrets = over(opts.Secrets, map[string]string{name: value})
 	}
-	module, err := runtime.OpenFile(path, pluginyaml.Parse)
+	module, err := l.named.Open(path)
 	if err != nil {
 		return nil, err
 	}

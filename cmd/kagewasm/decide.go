@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -49,7 +50,7 @@ func newReject(e env) *cobra.Command {
 // decide applies or drops the compaction that waits.
 func (f *storeFlags) decide(ctx context.Context, e env, id string, approve bool, why string) error {
 	return f.with(ctx, e, func(s *store.Store) error {
-		one, err := find(ctx, s, id)
+		one, err := pick.Find(ctx, s, id)
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func judged(ctx context.Context, s *store.Store, id string) (key, compaction str
 	if key, err = s.SessionOf(ctx, id); err != nil || key != "" {
 		return key, id, err
 	}
-	one, err := find(ctx, s, id)
+	one, err := pick.Find(ctx, s, id)
 	if err != nil {
 		return "", "", err
 	}

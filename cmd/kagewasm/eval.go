@@ -57,7 +57,8 @@ back: of a plugin what it injects from one message's id to the next.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args) },
 	}
 	cmd.Flags().StringVar(&f.plugin, "plugin", "",
-		"measure this `X.wasm`, through its hooks (default: the project's own ranking)")
+		"measure this plugin, `X.wasm` or its name, through its hooks (default: the project's own ranking)")
+	_ = cmd.RegisterFlagCompletionFunc("plugin", e.completePlugin)
 	cmd.Flags().IntVar(&f.budget, "budget", evidence.DefaultBudget,
 		"how many `TOKENS` of turns to look at, beside the fixed figures")
 	units := []string{string(evidence.UnitTurn), string(evidence.UnitPassage)}

@@ -11,7 +11,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/evidence"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store/kv"
 )
@@ -53,7 +52,7 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 	if err != nil {
 		return err
 	}
-	module, err := runtime.OpenFile(f.plugin, pluginyaml.Parse)
+	module, err := m.loader.named.Open(f.plugin)
 	if err == nil {
 		m.plugin, err = m.loader.loadModule(ctx, module, runtime.PluginOptions{
 			Config: widest(module.Manifest()), Grants: m.loader.grants, Limits: m.loader.limits,

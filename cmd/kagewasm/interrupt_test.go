@@ -17,9 +17,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
-// asProgram in the environment makes the test's own program the command.
-const asProgram = "KAGEWASM_TEST_AS_PROGRAM"
-
 // TestInterrupt: an interrupt ends a command within a tenth of a second, whatever it
 // is doing, and leaves a whole result or none.
 func TestInterrupt(t *testing.T) {

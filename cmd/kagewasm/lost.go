@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
 	"regexp"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 func newLost(e env) *cobra.Command {
@@ -31,51 +28,16 @@ all the same.`,
 			if err != nil {
 				return ui.Usagef("--grep %q: %w", grep, err)
 			}
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				one, err := find(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
+			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				all, err := s.Messages(c.Context(), one.Key, store.MessageQuery{Superseded: true})
 				if err != nil {
 					return err
 				}
-				return show(e, f.asJSON, lost(c.Context(), one.Key, all, pattern), ui.LostShown)
+				return show(e, f.asJSON, &ui.Lost{Session: one.Key, Losses: session.Lost(c.Context(), all, pattern)}, ui.LostShown)
 			})
 		},
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&grep, "grep", "", "only where the regular expression `RE` is in the text or its whole message")
 	return cmd
-}
-
-// lost lists what compactions took away.
-func lost(ctx context.Context, key string, all []session.StoredMessage, grep *regexp.Regexp) *ui.Lost {
-	v := &ui.Lost{Session: key, Losses: []ui.Loss{}}
-	from := note.Session{}
-	at := make(map[string]int, len(all))
-	for i := range all {
-		m := &all[i]
-		if m.By == "rollback" {
-			continue
-		}
-		at[m.ID] = i
-		from.Messages = append(from.Messages, m.Message)
-		from.Gone = append(from.Gone, m.Superseded && m.Kind != abi.KindSummary)
-	}
-	for _, l := range note.Losses(ctx, from) {
-		one := ui.Loss{Loss: l}
-		whole := ""
-		if i, ok := at[l.Message]; ok && l.Message != "" {
-			m := &all[i]
-			one.Position, one.Role, one.Time, one.Compaction = i, m.Role, m.Timestamp, m.By
-			if whole = m.Text(); l.Kind != note.LostMessage {
-				whole = ""
-			}
-		}
-		if grep.MatchString(l.Text) || grep.MatchString(whole) {
-			v.Losses = append(v.Losses, one)
-		}
-	}
-	return v
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,8 +27,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
+	var patient atomic.Int64
 	os.Exit(promptly(ctx, os.Args[1:], env{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		patience: &patient,
+		stdin:    os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		color:     os.Getenv("NO_COLOR") == "",
 		dumb:      os.Getenv("TERM") == "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
@@ -47,7 +50,8 @@ func columns(f *os.File) int {
 	return width
 }
 
-// patience is how long a command has to end by itself once it was interrupted.
+// patience is how long a command has to end by itself once it was interrupted, where it
+// does not ask for more.
 const patience = 40 * time.Millisecond
 
 // promptly is doMain, which ends soon after it was interrupted whatever is going on:
@@ -64,7 +68,7 @@ func promptly(ctx context.Context, args []string, e env) int {
 	select {
 	case code := <-done:
 		return code
-	case <-time.After(patience):
+	case <-time.After(e.patient()):
 	}
 	atomicfile.Abandon()
 	ui.Error(e.err(), &abi.Error{Code: abi.CodeCanceled, Message: "interrupted"})
@@ -76,13 +80,28 @@ func promptly(ctx context.Context, args []string, e env) int {
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	color          bool   // colours, where somebody watches
-	dumb           bool   // the terminal knows no control sequences
-	terminal       bool   // somebody watches stderr
-	screen         bool   // somebody watches stdout
-	outWidth       int    // columns of stdout, where they are known
-	errWidth       int    // columns of stderr
-	stateHome      string // the platform's folder for state; empty where there is none
+	color          bool          // colours, where somebody watches
+	dumb           bool          // the terminal knows no control sequences
+	terminal       bool          // somebody watches stderr
+	screen         bool          // somebody watches stdout
+	outWidth       int           // columns of stdout, where they are known
+	errWidth       int           // columns of stderr
+	stateHome      string        // the platform's folder for state; empty where there is none
+	patience       *atomic.Int64 // what linger asked for; nil where nobody waits
+}
+
+// linger says that the command needs so long to end once it was interrupted.
+func (e env) linger(d time.Duration) {
+	if e.patience != nil {
+		e.patience.Store(int64(d))
+	}
+}
+
+func (e env) patient() time.Duration {
+	if e.patience == nil {
+		return patience
+	}
+	return max(patience, time.Duration(e.patience.Load()))
 }
 
 // out prints to standard output, err to standard error.

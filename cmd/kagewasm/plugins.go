@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/named"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
 	"github.com/kagewasm/kagewasm/store/kv"
@@ -101,6 +102,9 @@ type loader struct {
 	taken   map[string]bool // values of --knob, --adopt and --secret that were for some plugin
 	author  bool            // who loads a module is the one who builds it
 	look    bool            // modules are looked at, and not called
+	named   named.Shelf     // has those that are called by a name
+	// set are values that an operator gave the knobs of a plugin, over all others. Nil: none.
+	set func(plugin string) (abi.Config, error)
 }
 
 // openLoader opens the state and a runtime over it. With trial set a plugin's
@@ -148,7 +152,7 @@ func openLoaderOver(
 		return nil, err
 	}
 	return &loader{
-		flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits,
+		flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits, named: e.named(),
 		taken: make(map[string]bool),
 	}, nil
 }
@@ -168,7 +172,7 @@ func (l *loader) options(anyExport bool) runtime.PluginOptions {
 
 // load loads one module.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
-	module, err := runtime.OpenFile(path, pluginyaml.Parse)
+	module, err := l.named.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +220,26 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 		return opts, err
 	}
 	opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
+	if l.set != nil {
+		values, err := l.set(m.Name)
+		if err != nil {
+			return opts, err
+		}
+		opts.Config = over(opts.Config, l.holds(m, values))
+	}
 	if opts.Engine, err = l.flags.engineFor(m); opts.Engine == nil && l.look {
 		opts.Engine = runtime.Describe()
 	}
 	return opts, err
+}
+
+// holds leaves out the values of knobs that another version of a plugin had.
+func (l *loader) holds(m *abi.Manifest, values abi.Config) abi.Config {
+	maps.DeleteFunc(values, func(name string, value json.RawMessage) bool {
+		knob, ok := m.Knobs[name]
+		return !ok || knob.Check(value) != nil
+	})
+	return values
 }
 
 // engineFor returns the engine that a plugin runs on, nil for the runtime's own.
@@ -270,8 +290,8 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 		if err != nil {
 			return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
 		}
-		if knob.Type == abi.KnobModelAlias && l.conf.file != nil {
-			if err := l.conf.file.KnowsModel(raw); err != nil {
+		if knob.Type == abi.KnobModelAlias {
+			if err := l.conf.knowsModel(raw); err != nil {
 				return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
@@ -132,7 +133,7 @@ func storedOf(s *transcript.Session) []session.StoredMessage {
 func (f *recallFlags) stored(ctx context.Context, e env, id string) (list []session.StoredMessage, err error) {
 	from := storeFlags{state: f.state}
 	err = from.with(ctx, e, func(s *store.Store) error {
-		one, err := find(ctx, s, id)
+		one, err := pick.Find(ctx, s, id)
 		if err == nil {
 			list, err = s.Messages(ctx, one.Key, store.MessageQuery{Superseded: true})
 		}

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -101,6 +101,26 @@ func opened(t *testing.T, home string) *store.Store {
 	return s
 }
 
+// wholeRows checks that the rows of a session say what its entries do.
+func wholeRows(t *testing.T, s *store.Store, one *store.Session) *session.History {
+	t.Helper()
+	h, err := session.OpenHistory(t.Context(), s, one.Key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.Messages(t.Context(), one.Key, store.MessageQuery{Superseded: true})
+	if err != nil || len(rows) != len(h.All()) || one.Messages != len(h.Messages()) ||
+		one.Compactions != len(h.Compactions()) {
+		t.Fatalf("%s: %d rows of %d messages, %+v, %v", one.Key, len(rows), len(h.All()), one, err)
+	}
+	for i, m := range h.All() {
+		if rows[i].ID != m.ID || rows[i].By != m.By {
+			t.Fatalf("%s: message %d is %s by %q, want %s by %q", one.Key, i, rows[i].ID, rows[i].By, m.ID, m.By)
+		}
+	}
+	return h
+}
+
 // allWhole checks a store: the rows of each session say what its entries do, the file
 // comes back byte for byte, and the audit log is as it was written.
 func allWhole(t *testing.T, home string, done map[string]bool, inputs map[string][]byte) {
@@ -114,20 +134,8 @@ func allWhole(t *testing.T, home string, done map[string]bool, inputs map[string
 	there := make(map[string]bool)
 	for _, one := range list {
 		there[one.Source] = true
-		h, err := session.OpenHistory(t.Context(), s, one.Key, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := s.Messages(t.Context(), one.Key, store.MessageQuery{Superseded: true})
-		if err != nil || len(rows) != len(h.All()) || one.Messages != len(h.Messages()) ||
-			one.Compactions != len(h.Compactions()) {
-			t.Fatalf("%s: %d rows of %d messages, %+v, %v", one.Key, len(rows), len(h.All()), one, err)
-		}
-		for i, m := range h.All() {
-			if rows[i].ID != m.ID || rows[i].By != m.By {
-				t.Fatalf("%s: message %d is %s by %q, want %s by %q", one.Key, i, rows[i].ID, rows[i].By, m.ID, m.By)
-			}
-		}
+		h := wholeRows(t, s, &one)
+		var err error
 		if len(h.Compactions()) > 0 { // in memory: nothing is stored of it
 			if h, err = session.OpenHistory(t.Context(), copied(t, s, one.Key), one.Key, nil); err == nil {
 				_, err = h.Undo(t.Context())

@@ -48,8 +48,9 @@ memory and time limits on every call.`,
 	group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
 		newSessions(e), newLost(e), newUndo(e), newApprove(e), newReject(e), newFlag(e), newStats(e), newAudit(e),
+		newServe(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
-		newEval(e), newVersion(e),
+		newEval(e), newProxy(e), newMCP(e), newInstall(e), newUninstall(e), newDoctor(e), newHook(e), newVersion(e),
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
@@ -120,6 +121,9 @@ func argCount(least, most int, want string) cobra.PositionalArgs {
 
 // exactArgs demands one argument for each name.
 func exactArgs(names ...string) cobra.PositionalArgs {
+	if len(names) == 0 {
+		return argCount(0, 0, "none")
+	}
 	return argCount(len(names), len(names), fmt.Sprintf("%d: %s", len(names), strings.Join(names, " ")))
 }
 

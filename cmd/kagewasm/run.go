@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	json "github.com/goccy/go-json"
 	"github.com/spf13/cobra"
@@ -39,12 +38,12 @@ hook (--session, in any format that compact reads).
 
 --record FILE keeps the HTTP requests and completions the plugin makes, and
 --replay FILE answers them offline.`,
-		Example: `  kagewasm run markdown.wasm pre_compact --session session.jsonl
+		Example: `  kagewasm run markdown pre_compact --session session.jsonl
   kagewasm run markdown.wasm pre_compact -i testdata/hook-input.json
   kagewasm run markdown.wasm pre_compact -i input.json --repeat 100 --json`,
 		Args:              exactArgs("X.wasm", "HOOK"),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
-		ValidArgsFunction: completeModuleAndHook,
+		ValidArgsFunction: e.completeModuleAndHook,
 	}
 	cmd.Flags().StringVarP(&f.input, "input", "i", "",
 		"`FILE` with the input document, - for standard input (default: empty)")
@@ -58,22 +57,6 @@ hook (--session, in any format that compact reads).
 	return cmd
 }
 
-// completeModule completes the argument X.wasm.
-func completeModule(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return []string{"wasm"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
-// completeModuleAndHook completes the arguments X.wasm HOOK.
-func completeModuleAndHook(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) != 1 {
-		return completeModule(c, args, typed)
-	}
-	return strings.Split(ui.Joined(abi.Hooks), ", "), cobra.ShellCompDirectiveNoFileComp
-}
-
 func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.repeat < 1 {
 		return ui.Usagef("--repeat %d: give a number from 1", f.repeat)
@@ -81,7 +64,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.input != "" && f.session != "" {
 		return ui.Usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
-	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path), files.Named("-i", f.input),
+	if err := files.CheckOutputs([]files.File{pluginFile("X.wasm", path), files.Named("-i", f.input),
 		files.Named("--session", f.session)}, f.cassette.output()); err != nil {
 		return err
 	}

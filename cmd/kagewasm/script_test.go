@@ -17,6 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/owner"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -24,6 +25,9 @@ import (
 
 // program is the name by which tests find this one in the path as the command.
 const program = "kagewasm"
+
+// asProgram in the environment makes the test's own program the command.
+const asProgram = "KAGEWASM_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	switch {
@@ -34,7 +38,9 @@ func TestMain(m *testing.M) {
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stateHome: os.Getenv("STATE_HOME"),
 		}))
 	}
-	os.Exit(withProgram(m))
+	code := withProgram(m)
+	pgtest.Close()
+	os.Exit(code)
 }
 
 // withProgram runs tests with this program in the path as the command.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -67,11 +68,7 @@ func newSessionsShow(e env) *cobra.Command {
 		Short: "Show a session: its compactions, how they were judged, what waits, and what it cost",
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				one, err := find(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
+			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				v := &ui.SessionDetails{Session: *one, Records: []store.Record{}, Costs: []store.Cost{}}
 				records, err := s.Records(c.Context(), one.Key)
 				if err != nil {
@@ -97,11 +94,7 @@ func newSessionsContext(e env) *cobra.Command {
 		Short: "Write a session as its model sees it now, in the format it came in",
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				one, err := find(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
+			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				h, err := session.OpenHistory(c.Context(), s, one.Key, nil)
 				if err != nil {
 					return err
@@ -121,11 +114,7 @@ func newSessionsExport(e env) *cobra.Command {
 		Short: "Write all there is of a session as JSON lines: itself, its messages, records and audit log",
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				one, err := find(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
+			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				return f.writeTo(e, func(w io.Writer) error { return export(c.Context(), s, one, w) })
 			})
 		},
@@ -178,7 +167,7 @@ func newSessionsDelete(e env) *cobra.Command {
 			return f.with(c.Context(), e, func(s *store.Store) error {
 				var keys []string
 				for _, id := range args {
-					one, err := find(c.Context(), s, id)
+					one, err := pick.Find(c.Context(), s, id)
 					if err != nil {
 						return err
 					}

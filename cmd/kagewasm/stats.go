@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -17,7 +18,7 @@ func newStats(e env) *cobra.Command {
 			return f.with(c.Context(), e, func(s *store.Store) error {
 				key := ""
 				if len(args) > 0 {
-					one, err := find(c.Context(), s, args[0])
+					one, err := pick.Find(c.Context(), s, args[0])
 					if err != nil {
 						return err
 					}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -43,42 +42,17 @@ func (f *storeFlags) with(ctx context.Context, e env, do func(*store.Store) erro
 	return do(s)
 }
 
-// find is the session that a person means by an id: its key, its id, the beginning of
-// one, or the compaction that waits in it.
-func find(ctx context.Context, s *store.Store, id string) (*store.Session, error) {
-	if one, err := s.Session(ctx, id); err == nil {
-		return one, nil
-	}
-	var found, begins []store.Session
-	for next, first := "", true; first || next != ""; first = false {
-		list, after, err := s.Sessions(ctx, next, 500)
+// withSession opens the store for a command on one session.
+func (f *storeFlags) withSession(
+	ctx context.Context, e env, id string, do func(*store.Store, *store.Session) error,
+) error {
+	return f.with(ctx, e, func(s *store.Store) error {
+		one, err := pick.Find(ctx, s, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, one := range list {
-			switch {
-			case one.ID == id, one.Pending != "" && one.Pending == id:
-				found = append(found, one)
-			case id != "" && strings.HasPrefix(one.Key, id):
-				begins = append(begins, one)
-			}
-		}
-		next = after
-	}
-	if len(found) == 0 {
-		found = begins
-	}
-	switch len(found) {
-	case 0:
-		return nil, ui.Usagef("session %q: none of that id is stored: kagewasm sessions lists them", id)
-	case 1:
-		return &found[0], nil
-	}
-	var keys []string
-	for _, one := range found {
-		keys = append(keys, one.Key)
-	}
-	return nil, ui.Usagef("session %q: it may be %s: give one of them", id, strings.Join(keys, " or "))
+		return do(s, one)
+	})
 }
 
 // change changes the history of a session and returns what it is now.

@@ -27,11 +27,7 @@ compacted where nothing else was done to it.`,
 			if n := number(to != "") + number(last) + number(redo); n > 1 {
 				return ui.Usagef("undo: give one of --to, --last and --redo")
 			}
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				one, err := find(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
+			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				v := &ui.Undone{Session: one.Key, Redo: redo}
 				h, err := change(c.Context(), s, one.Key, func(_ *store.Tx, h *session.History) error {
 					v.Before = len(h.Messages())

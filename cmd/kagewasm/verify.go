@@ -39,7 +39,7 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
   kagewasm verify mine.wasm --grant http=api.example.com --secret key=API_KEY --record calls.jsonl
   kagewasm verify mine.wasm --replay calls.jsonl --junit verify.xml`,
 		Args:              exactArgs("X.wasm"),
-		ValidArgsFunction: completeModule,
+		ValidArgsFunction: e.completeModule,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
 	}
 	cmd.Flags().StringArrayVar(&f.rules, "rule", nil,
@@ -53,7 +53,7 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
-	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path)}, files.Named("--junit", f.junit),
+	if err := files.CheckOutputs([]files.File{pluginFile("X.wasm", path)}, files.Named("--junit", f.junit),
 		f.cassette.output()); err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	goruntime "runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,14 +13,20 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
+// tag and commit are set by who builds a release: see internal/release.
+var tag, commit string
+
 type versionInfo struct {
-	Version  string `json:"version"`
+	Version string `json:"version"`
+	// Revision is the commit, where that is known.
 	Revision string `json:"revision,omitempty"`
 	ABI      int    `json:"abi"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	// Catalog is the day the model catalog is of.
-	Catalog string            `json:"catalog"`
+	Catalog string `json:"catalog"`
+	// Plugins have a name here.
+	Plugins []string          `json:"plugins"`
 	Modules map[string]string `json:"modules,omitempty"`
 }
 
@@ -30,30 +38,37 @@ func newVersion(e env) *cobra.Command {
 		Args:  exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
-			v.Catalog = tokens.Default().AsOf()
-			return show(e, asJSON, v, func(p ui.Printer, v versionInfo) {
-				p.Linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
-				p.Linef("model catalog of %s", v.Catalog)
-			})
+			v.Catalog, v.Plugins = tokens.Default().AsOf(), append([]string{}, e.named().Names()...)
+			return show(e, asJSON, v, showVersion)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// readVersion leaves the catalog out: every command asks for the version, and few need to read that.
+func showVersion(p ui.Printer, v versionInfo) {
+	p.Linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
+	if v.Revision != "" {
+		p.Linef("commit %s", v.Revision)
+	}
+	p.Linef("model catalog of %s", v.Catalog)
+	p.Linef("plugins by name: %s", cmp.Or(strings.Join(v.Plugins, ", "), "none"))
+}
+
+// readVersion leaves catalog and plugins out: every command asks for the version, and few need to read that.
 func readVersion() versionInfo {
 	v := versionInfo{Version: "devel", ABI: abi.Version, Go: goruntime.Version(),
 		Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
+	v.Version, v.Revision = cmp.Or(tag, v.Version), commit
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+	if tag == "" && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		v.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		if s.Key == "vcs.revision" && commit == "" {
 			v.Revision = s.Value
 		}
 	}

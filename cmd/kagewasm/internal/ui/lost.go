@@ -4,23 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Lost is what `kagewasm lost --json` prints.
 type Lost struct {
-	Session string `json:"session"`
-	Losses  []Loss `json:"lost"` // the weightiest first
-}
-
-// Loss is something that went, with where it stood.
-type Loss struct {
-	note.Loss
-	Position   int      `json:"position"` // of the message among all
-	Role       abi.Role `json:"role,omitempty"`
-	Time       string   `json:"time,omitempty"`
-	Compaction string   `json:"compaction,omitempty"`
+	Session string         `json:"session"`
+	Losses  []session.Loss `json:"lost"` // the weightiest first
 }
 
 // lossHeads are what stands above each kind.

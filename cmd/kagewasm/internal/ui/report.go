@@ -31,6 +31,10 @@ func Report(p Printer, c Compaction) {
 	if r.Model != "" {
 		window += "  model " + r.Model
 	}
+	if r.Scale != nil && r.ContextWindow != nil {
+		window += fmt.Sprintf(" (%s of its own tokens: about %.2f for one that is counted here)", Number(*r.ContextWindow),
+			r.Scale.Factor)
+	}
 	h.field("window", "%s", window)
 	h.field("tokens", "%s → %s  %s", Number(r.TokensBefore), Number(r.TokensAfter), h.bar(r))
 	h.field("messages", "%s → %s", Number(r.MessagesBefore), Number(r.MessagesAfter))
@@ -87,7 +91,7 @@ func (h human) pruned(p *kagewasm.Pruned) {
 		done string
 	}{
 		{len(p.Removed), "duplicate synthetic message", "%s left out"},
-		{p.Count - len(p.Removed) - len(p.Calls) - len(p.Words), "tool result", "%s shortened"},
+		{p.Count - len(p.Removed) - len(p.Calls) - len(p.Words), "output", "%s shortened"},
 		{len(p.Calls), "message", "calls of %s shortened"},
 		{len(p.Words), "message", "beginning and end left of %s of a person"},
 	} {

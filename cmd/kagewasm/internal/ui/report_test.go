@@ -16,8 +16,8 @@ func TestPrunedByName(t *testing.T) {
 	for want, p := range map[string]kagewasm.Pruned{
 		"2 duplicate synthetic messages left out; 90 tokens saved": {Count: 2, TokensSaved: 90,
 			IDs: []string{"s1", "s2"}, Removed: []string{"s1", "s2"}},
-		"1 tool result shortened; 4,000 tokens saved": {Count: 1, TokensSaved: 4000, IDs: []string{"r1"}},
-		"1 duplicate synthetic message left out, 2 tool results shortened, calls of 1 message shortened; 7 tokens saved": {
+		"1 output shortened; 4,000 tokens saved": {Count: 1, TokensSaved: 4000, IDs: []string{"r1"}},
+		"1 duplicate synthetic message left out, 2 outputs shortened, calls of 1 message shortened; 7 tokens saved": {
 			Count: 4, TokensSaved: 7, IDs: []string{"s1", "r1", "r2", "a1"}, Removed: []string{"s1"},
 			Calls: []string{"a1"}},
 	} {

@@ -13,13 +13,14 @@ func TestWrap(t *testing.T) {
 		width      int
 		line, want string
 	}{
-		"no terminal":          {0, "one two three four five", "one two three four five"},
-		"what fits":            {23, "one two three four five", "one two three four five"},
-		"a sentence":           {12, "one two three four five", "one two\n  three four\n  five"},
-		"an indented one":      {14, "  one two three four", "  one two\n    three four"},
-		"columns":              {24, "  label    one two three four", "  label    one two three\n           four"},
-		"a path":               {12, "see /a/long/path/to/a/file now", "see /a/long/path/to/a/file\n  now"},
-		"colours":              {11, "\x1b[1mone\x1b[0m two \x1b[2mthree\x1b[0m", "\x1b[1mone\x1b[0m two\n  \x1b[2mthree\x1b[0m"},
+		"no terminal":     {0, "one two three four five", "one two three four five"},
+		"what fits":       {23, "one two three four five", "one two three four five"},
+		"a sentence":      {12, "one two three four five", "one two\n  three four\n  five"},
+		"an indented one": {14, "  one two three four", "  one two\n    three four"},
+		"columns":         {24, "  label    one two three four", "  label    one two three\n           four"},
+		"a path":          {12, "see /a/long/path/to/a/file now", "see /a/long/path/to/a/file\n  now"},
+		"colours": {11, "\x1b[1mone\x1b[0m two \x1b[2mthree\x1b[0m",
+			"\x1b[1mone\x1b[0m two\n  \x1b[2mthree\x1b[0m"},
 		"letters of two width": {9, "日本 日本 x", "日本 日本\n  x"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+)
+
+func newDoctor(e env) *cobra.Command {
+	f := &plugFlags{}
+	cmd := &cobra.Command{
+		Use:   "doctor [AGENT]",
+		Short: "Try out the plugs that are installed in agents, and say how to fix what does not work",
+		Long: `Look at what kagewasm install wrote for an agent, or for each agent it is installed in:
+the program, the files of the plug, the command that they call, and a compaction of a
+small session through them. What does not work is told with the one command that fixes
+it. It exits with 1 where there is anything to fix.`,
+		Args: oneArgOrNone("AGENT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			names := args
+			if len(names) == 0 {
+				names = agentNames()
+			}
+			v := &ui.Diagnosis{Agents: []ui.Patient{}, Server: otherServer(c.Context(), cmp.Or(f.state, e.stateHome))}
+			for _, name := range names {
+				p, err := f.open(c.Context(), e, name)
+				if err != nil {
+					return err
+				}
+				if len(args) > 0 || p.record.Installed() {
+					v.Agents = append(v.Agents, examine(c.Context(), p))
+				}
+			}
+			if err := show(e, f.asJSON, v, ui.Doctor); err != nil {
+				return err
+			}
+			if v.Sick() > 0 {
+				return fmt.Errorf("doctor: %s to fix", ui.Plural(v.Sick(), "thing"))
+			}
+			return nil
+		},
+	}
+	f.registerState(cmd)
+	return cmd
+}
+
+// examine looks at one agent, from the plug to what it calls. What stands on something broken is not looked at.
+func examine(ctx context.Context, p plugged) ui.Patient {
+	one := ui.Patient{Agent: p.agent.Name, Title: p.agent.Title, Findings: []ui.Finding{}}
+	again := "kagewasm install " + p.agent.Name
+	for i, flag := range p.record.Calls.Policy {
+		if flag == "--plugin" && i+1 < len(p.record.Calls.Policy) {
+			again += " --plugin " + p.record.Calls.Policy[i+1]
+		}
+	}
+	look := func(what, why, fix string) bool {
+		one.Findings = append(one.Findings, ui.Finding{What: what, OK: fix == "", Why: why, Fix: fix})
+		return fix == ""
+	}
+	switch {
+	case !p.record.Installed():
+		look("plug", "kagewasm is not installed in "+p.agent.Title, again)
+		return one
+	case p.setup.Version == "":
+		look("program", "there is no program "+p.agent.Program, p.agent.Get)
+	default:
+		look("program", p.agent.Title+" "+p.setup.Version, "")
+	}
+	usable := one.Findings[0].OK
+	if why := stale(p); why != "" {
+		look("plug", why, again)
+		return one
+	}
+	look("plug", fmt.Sprintf("%s of version %s", ui.Plural(len(p.record.Files), "file"), p.record.Kagewasm), "")
+	if why := otherVersion(ctx, p.record.Calls); why != "" {
+		look("command", why, again)
+		return one
+	}
+	took, err := plug.TryCommand(ctx, p.record.Calls)
+	if err != nil {
+		look("compaction", err.Error(), again)
+		return one
+	}
+	look("compaction", fmt.Sprintf("a small session in %d ms, by %s", took.Milliseconds(), p.record.Calls.Kagewasm), "")
+	if p.agent.Try == nil || !usable {
+		return one
+	}
+	s := p.setup
+	s.Calls = p.record.Calls
+	if err := p.agent.Try(ctx, s); err != nil {
+		look("in "+p.agent.Title, err.Error(), again)
+		return one
+	}
+	look("in "+p.agent.Title, "it compacted a small session through kagewasm", "")
+	return one
+}
+
+// stale says in what the files of a plug are not those that this version would write.
+func stale(p plugged) string {
+	s := p.setup
+	s.Calls = p.record.Calls
+	plan, err := p.agent.Plan(s)
+	if err != nil {
+		return err.Error()
+	}
+	steps, err := p.record.Steps(plan)
+	if err != nil {
+		return err.Error()
+	}
+	var other []string
+	for _, step := range steps {
+		if step.Will != nil && step.Changes() {
+			other = append(other, step.Path)
+		}
+	}
+	if len(other) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not what version %s writes (it is installed by %s)", strings.Join(other, ", "),
+		readVersion().Version, p.record.Kagewasm)
+}
+
+// otherServer says what is wrong with the server of the state folder; nil where none runs, or one of this version.
+func otherServer(ctx context.Context, dir string) *ui.Finding {
+	client, err := daemon.Find(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	defer client.Close()
+	var its struct {
+		Info struct {
+			Version string `json:"version"`
+		} `json:"info"`
+	}
+	const fix = "end it with an interrupt and start it again: kagewasm serve"
+	if err := client.Do(ctx, http.MethodGet, "/api/v1/openapi.json", nil, &its); err != nil {
+		return &ui.Finding{What: "server", Why: err.Error(), Fix: fix}
+	}
+	if own := readVersion().Version; its.Info.Version != own {
+		return &ui.Finding{What: "server", Why: fmt.Sprintf("it is version %s, and this is %s", its.Info.Version, own),
+			Fix: fix}
+	}
+	return nil
+}
+
+// otherVersion says why the command that a plug calls is not this one.
+func otherVersion(ctx context.Context, c plug.Calls) string {
+	out, err := exec.CommandContext(ctx, c.Kagewasm, "version", "--json").Output()
+	if err != nil {
+		return fmt.Sprintf("%s does not run: %v", c.Kagewasm, err)
+	}
+	var its versionInfo
+	if err := json.Unmarshal(out, &its); err != nil {
+		return fmt.Sprintf("%s does not say its version: %v", c.Kagewasm, err)
+	}
+	own := readVersion()
+	if its.Version != own.Version || its.Revision != own.Revision || its.ABI != own.ABI {
+		return fmt.Sprintf("%s is version %s %s, and this is %s %s", c.Kagewasm, its.Version, its.Revision, own.Version,
+			own.Revision)
+	}
+	return ""
+}

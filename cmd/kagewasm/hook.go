@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/clip"
+)
+
+// hookCall is what Claude Code tells a hook.
+type hookCall struct {
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"`
+	Event      string `json:"hook_event_name"`
+	Source     string `json:"source"`
+}
+
+// newHook answers the hooks of agents that let nobody compact for them. Install writes it into their settings; nobody
+// types it.
+func newHook(e env) *cobra.Command {
+	return &cobra.Command{
+		Use:                "hook AGENT [COMPACT FLAGS]",
+		Short:              "Answer a hook of an agent",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] != "claude-code" {
+				return ui.Usagef("hook: know claude-code alone")
+			}
+			data, err := files.Read(c.Context(), e.stdin, "-")
+			if err != nil {
+				return err
+			}
+			var call hookCall
+			if err := json.Unmarshal(data, &call); err != nil {
+				return &abi.Error{Code: abi.CodeBadInput, Op: "hook", Message: "standard input: " + err.Error(), Err: err}
+			}
+			kept := noteFile(e, call, args)
+			switch {
+			case call.Event == "PreCompact":
+				note, err := noteOf(c.Context(), e, call, args[1:])
+				if err != nil || note == "" {
+					return err
+				}
+				if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+					return err
+				}
+				return errors.Join(files.WritePrivate(kept, []byte(note)), e.print("These names, rules and failures are exact. "+
+					"Keep them word for word in the summary:\n"+note))
+			case call.Event == "SessionStart" && call.Source == "compact":
+				note, err := os.ReadFile(kept)
+				if err != nil {
+					return nil // nothing was compacted that a note is about
+				}
+				return errors.Join(os.Remove(kept), e.print("What the summary may have left out, exactly as it was:\n"+string(note)))
+			}
+			return nil
+		},
+	}
+}
+
+// print prints what an agent reads, as it is.
+func (e env) print(text string) error {
+	_, err := io.WriteString(e.stdout, text)
+	return err
+}
+
+// noteFile is where the note waits until the summary is written: the log of a session then tells of that alone.
+func noteFile(e env, call hookCall, args []string) string {
+	dir := e.stateHome
+	if i := slices.Index(args, "--state"); i >= 0 && i+1 < len(args) {
+		dir = args[i+1]
+	}
+	return filepath.Join(dir, agentsFolder, "notes", filepath.Base(call.Session)+".txt")
+}
+
+// mostInjected is how many characters Claude Code takes from a hook; more goes to a file.
+const mostInjected = 10_000
+
+// noteOf is the note of what Claude Code is about to summarize.
+func noteOf(ctx context.Context, e env, call hookCall, flags []string) (string, error) {
+	var report kagewasm.Report
+	args := slices.Concat([]string{"compact", filepath.Clean(call.Transcript), "--format", "claude-code", "--force",
+		"--target",
+		"0", "--note-tokens", "2000", "--dry-run", "--json"}, flags)
+	var stdout, stderr bytes.Buffer
+	inner := e
+	inner.stdin, inner.stdout, inner.stderr, inner.terminal, inner.screen = strings.NewReader(""), &stdout, &stderr, false,
+		false
+	if code := doMain(ctx, args, inner); code != ui.ExitOK {
+		return "", &abi.Error{Code: abi.CodeBadInput, Op: "hook", Message: strings.TrimSpace(stderr.String())}
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || report.Summary == "" {
+		return "", err
+	}
+	return clip.Cut(report.Summary, mostInjected-200, " …\n"), nil
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/named"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
+
+// plugFlags are the flags of the commands that plug kagewasm into agents.
+type plugFlags struct {
+	state   string
+	plugins []string
+	dryRun  bool
+	yes     bool
+	asJSON  bool
+}
+
+func (f *plugFlags) registerState(c *cobra.Command) {
+	c.Flags().StringVar(&f.state, "state", "", "`DIR` where sessions, and what was installed, are kept (default: the "+
+		"platform's state folder)")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	c.ValidArgs = agentNames()
+}
+
+func (f *plugFlags) register(c *cobra.Command) {
+	f.registerState(c)
+	fs := c.Flags()
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "replace without asking what else compacts for the agent")
+}
+
+func agentNames() []string {
+	return lists.Map(plug.Agents(), func(a plug.Agent) string { return a.Name })
+}
+
+func newInstall(e env) *cobra.Command {
+	f := &plugFlags{}
+	cmd := &cobra.Command{
+		Use:   "install AGENT",
+		Short: "Let an agent compact its conversations through kagewasm",
+		Long: `Write what the agent's own conventions want, so that it hands its compactions to
+kagewasm: ` + strings.Join(agentNames(), ", ") + `. What is written is shown, and kept
+track of: kagewasm uninstall gives every file back as it was. To repeat it is safe.
+
+Where kagewasm fails, the agent goes on as if it was not there, and kagewasm doctor
+says why. How it compacts is set in a file of its own below the state folder,
+whatever configuration a repository brings.`,
+		Example: `  kagewasm install claude-code --dry-run
+  kagewasm install claude-code --plugin markdown`,
+		Args: exactArgs("AGENT"),
+		RunE: func(c *cobra.Command, args []string) error { return f.install(c.Context(), e, args[0]) },
+	}
+	f.register(cmd)
+	e.pluginFlag(cmd, &f.plugins, "let a plugin, `X.wasm` or its name, take part in its compactions")
+	return cmd
+}
+
+func newUninstall(e env) *cobra.Command {
+	f := &plugFlags{}
+	cmd := &cobra.Command{
+		Use:   "uninstall AGENT",
+		Short: "Take kagewasm out of an agent again",
+		Long: `Give every file that kagewasm install touched back as it was, byte for byte. Of files
+that were changed since only the part of kagewasm goes. Sessions stay in the store.`,
+		Args: exactArgs("AGENT"),
+		RunE: func(c *cobra.Command, args []string) error { return f.uninstall(c.Context(), e, args[0]) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// agentNamed finds an agent by its name.
+func agentNamed(name string) (plug.Agent, error) {
+	for _, a := range plug.Agents() {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return plug.Agent{}, ui.Usagef("agent %q: known are %s", name, strings.Join(agentNames(), ", "))
+}
+
+// plugged is an agent, what is installed in it, and what is to be.
+type plugged struct {
+	agent  plug.Agent
+	setup  plug.Setup
+	plan   plug.Plan
+	record *plug.Record
+}
+
+// open finds out what is installed in an agent, and what its files are to be.
+func (f *plugFlags) open(ctx context.Context, e env, name string) (p plugged, err error) {
+	if p.agent, err = agentNamed(name); err != nil {
+		return p, err
+	}
+	if f.state == state.InMemory {
+		return p, ui.Usagef("--state %s keeps nothing: give a folder", f.state)
+	}
+	folder := filepath.Join(cmp.Or(f.state, e.stateHome), agentsFolder)
+	if folder == agentsFolder {
+		return p, state.NoHome()
+	}
+	if p.record, err = plug.Open(folder, name); err != nil {
+		return p, err
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return p, err
+	}
+	policy := plug.File{Path: filepath.Join(folder, name+".yaml"), Data: plug.Policy(p.agent), Settings: true}
+	if p.setup, err = f.setup(ctx, e, p.agent, folder, policy.Path); err != nil {
+		return p, err
+	}
+	p.plan, err = p.agent.Plan(p.setup)
+	p.plan.Files = append(p.plan.Files, policy)
+	return p, err
+}
+
+// agentsFolder is where a state keeps what is installed in agents.
+const agentsFolder = "agents"
+
+func (f *plugFlags) setup(
+	ctx context.Context, e env, a plug.Agent, folder, policy string,
+) (s plug.Setup, err error) {
+	if s.Home, err = os.UserHomeDir(); err != nil {
+		return s, err
+	}
+	s.Folder, s.Getenv, s.Version = folder, os.Getenv, plug.Version(ctx, a.Program)
+	if s.Kagewasm, err = ownPath(); err != nil {
+		return s, err
+	}
+	if f.state != "" {
+		dir, err := filepath.Abs(f.state)
+		if err != nil {
+			return s, err
+		}
+		s.State = []string{"--state", dir}
+	}
+	s.Policy = []string{"--config", policy}
+	for _, ref := range f.plugins {
+		_, err := e.named().Open(ref)
+		if err == nil && !named.Is(ref) {
+			ref, err = filepath.Abs(ref)
+		}
+		if err != nil {
+			return s, ui.Usagef("--plugin %s: %w", ref, err)
+		}
+		s.Policy = append(s.Policy, "--plugin", ref)
+	}
+	return s, nil
+}
+
+// ownPath is the path of this command: the one that a person calls it by, which an upgrade leaves where it is.
+func ownPath() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("kagewasm")
+	if err != nil {
+		return self, nil
+	}
+	a, aerr := os.Stat(self)
+	b, berr := os.Stat(found)
+	if aerr == nil && berr == nil && os.SameFile(a, b) {
+		return filepath.Abs(found)
+	}
+	return self, nil
+}
+
+func (f *plugFlags) install(ctx context.Context, e env, name string) error {
+	p, err := f.open(ctx, e, name)
+	if err != nil {
+		return err
+	}
+	steps, err := p.record.Steps(p.plan)
+	if err != nil {
+		return err
+	}
+	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
+		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Next: p.plan.Next, DryRun: f.dryRun}
+	if f.dryRun {
+		return show(e, f.asJSON, v, ui.Install)
+	}
+	if err := f.mayReplace(e, p); err != nil {
+		return err
+	}
+	st, err := state.Open(f.state, e.stateHome, e.say) // a folder that is not sealed is not ours
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if err := p.record.Install(p.plan, steps, readVersion().Version, p.setup); err != nil {
+		return err
+	}
+	if plug.Run(p.plan.Start) {
+		v.Next = ""
+	}
+	return show(e, f.asJSON, v, ui.Install)
+}
+
+// mayReplace asks whether what else compacts for the agent may be replaced.
+func (f *plugFlags) mayReplace(e env, p plugged) error {
+	if len(p.plan.Rivals) == 0 || f.yes || p.record.Installed() {
+		return nil
+	}
+	rivals := strings.Join(p.plan.Rivals, ", ")
+	if e.terminal && !f.asJSON {
+		e.err().Askf("%s compacts for %s already. Replace it? [y/N]", rivals, p.agent.Title)
+		answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+			return nil
+		}
+	}
+	return ui.Usagef("install %s: %s compacts for it already, and nothing was changed: --yes replaces it", p.agent.Name,
+		rivals)
+}
+
+func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
+	p, err := f.open(ctx, e, name)
+	if err != nil {
+		return err
+	}
+	if !p.record.Installed() {
+		return show(e, f.asJSON, &ui.Installed{Agent: name, Title: p.agent.Title, Steps: []ui.FileStep{}}, ui.Uninstall)
+	}
+	steps, err := p.record.Removal(p.plan)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		plug.Run(p.plan.Stop) // it may not run
+		err = p.record.Uninstall(steps)
+	}
+	if err != nil {
+		return err
+	}
+	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun}
+	return show(e, f.asJSON, v, ui.Uninstall)
+}
+
+// shownSteps are steps as they are printed.
+func shownSteps(steps []plug.Step) []ui.FileStep {
+	shown := make([]ui.FileStep, 0, len(steps))
+	for _, s := range steps {
+		one := ui.FileStep{Path: s.Path, Aside: s.Aside}
+		switch {
+		case !s.Changes():
+			one.Does = "unchanged"
+		case s.Was == nil:
+			one.Does = "new"
+		case s.Will == nil:
+			one.Does = "removed"
+		default:
+			one.Does = "changed"
+		}
+		if s.Changes() {
+			one.Diff = s.Diff()
+		}
+		shown = append(shown, one)
+	}
+	return shown
+}

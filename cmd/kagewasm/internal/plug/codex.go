@@ -1,0 +1,101 @@
+package plug
+
+import (
+	"bytes"
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// CodexAddress is where Codex finds the proxy: a port of its own, as it stands in the user's settings.
+const CodexAddress = "127.0.0.1:4182"
+
+// codex has no place for a compactor but its provider, so the proxy is that. A provider of exactly the name OpenAI is
+// asked for compactions.
+var codex = Agent{
+	Name: "codex", Title: "Codex", Program: "codex", Get: "npm install -g @openai/codex",
+	Plan: func(s Setup) (Plan, error) {
+		home := cmp.Or(s.Getenv("CODEX_HOME"), filepath.Join(s.Home, ".codex"))
+		config := filepath.Join(home, "config.toml")
+		was, err := read(config)
+		if err != nil {
+			return Plan{}, err
+		}
+		head := keysOf(was)
+		upstream := "codex"
+		if m := ownBase.FindSubmatch(head); m != nil {
+			upstream = string(m[1])
+		}
+		p := Plan{Edits: []Edit{{Path: config, Put: putProvider, Take: takeProvider}}}
+		if m := otherProvider.FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
+			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
+		}
+		command := append([]string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", CodexAddress}, s.State...)
+		p.serve("kagewasm-codex", "Compaction for Codex", CodexAddress, append(command, s.Policy...), s)
+		return p, nil
+	},
+}
+
+var (
+	otherProvider = regexp.MustCompile(`(?m)^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+	ownBase       = regexp.MustCompile(`(?m)^[ \t]*openai_base_url[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+	firstTable    = regexp.MustCompile(`(?m)^[ \t]*\[`)
+)
+
+// keysOf is the part of a file before its first table.
+func keysOf(file []byte) []byte {
+	if at := firstTable.FindIndex(file); at != nil {
+		return file[:at[0]]
+	}
+	return file
+}
+
+const (
+	ours     = " # kagewasm"           // ends each line of ours
+	replaced = "# kagewasm replaced: " // begins a line of the user's that ours stands for
+)
+
+// putProvider makes the proxy the provider. Keys of no table have to stand before the first one.
+func putProvider(was []byte) ([]byte, error) {
+	head := keysOf(was)
+	tail := was[len(head):]
+	var b bytes.Buffer
+	b.WriteString(`model_provider = "kagewasm"` + ours + "\n")
+	for line := range bytes.Lines(head) {
+		if otherProvider.Match(line) {
+			b.WriteString(replaced)
+		}
+		b.Write(line)
+	}
+	b.Write(tail)
+	if n := b.Len(); b.Bytes()[n-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	for _, line := range []string{
+		`[model_providers.kagewasm]`,
+		`name = "OpenAI"`,
+		`base_url = "http://` + CodexAddress + `"`,
+		`wire_api = "responses"`,
+		`requires_openai_auth = true`,
+		`supports_websockets = false`,
+	} {
+		b.WriteString(line + ours + "\n")
+	}
+	return b.Bytes(), nil
+}
+
+// takeProvider takes our lines out, and gives those back that they stand for.
+func takeProvider(now []byte) ([]byte, error) {
+	var b bytes.Buffer
+	for line := range strings.Lines(string(now)) {
+		if strings.HasSuffix(strings.TrimRight(line, "\r\n"), ours) {
+			continue
+		}
+		b.WriteString(strings.TrimPrefix(line, replaced))
+	}
+	if b.Len() == 0 {
+		return nil, nil
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,169 @@
+package plug
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
+)
+
+// Steps are what an installation does to each file, in the order of the plan. What an earlier one did is undone first
+// where the plan has no such file any more.
+func (r *Record) Steps(p Plan) ([]Step, error) {
+	var steps []Step
+	planned := make(map[string]bool)
+	for _, f := range p.Files {
+		now, err := read(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		will := f.Data
+		if f.Settings && now != nil {
+			will = now
+		}
+		planned[f.Path] = true
+		steps = append(steps, Step{Path: f.Path, Was: now, Will: will})
+	}
+	for _, e := range p.Edits {
+		now, err := read(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		base, err := r.base(e, now)
+		if err != nil {
+			return nil, err
+		}
+		will, err := e.Put(base)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Path, err)
+		}
+		planned[e.Path] = true
+		steps = append(steps, Step{Path: e.Path, Was: now, Will: will})
+	}
+	for _, t := range r.Files {
+		if planned[t.Path] {
+			continue
+		}
+		step, err := r.giveBack(t, Plan{})
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+// base is a file without our part.
+func (r *Record) base(e Edit, now []byte) ([]byte, error) {
+	t := r.find(e.Path)
+	switch {
+	case t == nil:
+		return now, nil
+	case digest(now) == t.After:
+		return t.Before, nil
+	case now == nil:
+		return nil, nil
+	}
+	base, err := e.Take(now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Path, err)
+	}
+	return base, nil
+}
+
+// Install carries out the steps of a plan. The record is written first, so that an installation that stops on the way
+// can be taken out.
+func (r *Record) Install(p Plan, steps []Step, kagewasm string, s Setup) error {
+	r.Kagewasm, r.Agent, r.Calls = kagewasm, s.Version, s.Calls
+	edits := make(map[string]Edit)
+	for _, e := range p.Edits {
+		edits[e.Path] = e
+	}
+	settings := make(map[string]bool)
+	for _, f := range p.Files {
+		settings[f.Path] = f.Settings
+	}
+	for _, s := range steps {
+		if s.Will == nil {
+			continue
+		}
+		t := r.find(s.Path)
+		if t == nil {
+			r.Files = append(r.Files, Touched{Path: s.Path, Before: s.Was})
+			t = &r.Files[len(r.Files)-1]
+		}
+		if e, part := edits[s.Path]; part {
+			base, err := r.base(e, s.Was)
+			if err != nil {
+				return err
+			}
+			t.Before, t.Part = base, true
+		}
+		switch t.Settings = settings[s.Path]; {
+		case !t.Settings:
+			t.After = digest(s.Will)
+		case s.Changes():
+			t.After = digest(s.Will) // settings that were there already are the user's
+		}
+	}
+	if err := r.makeFolders(steps); err != nil {
+		return err
+	}
+	return r.apply(steps)
+}
+
+// makeFolders makes the folders of files that are new, and remembers them.
+func (r *Record) makeFolders(steps []Step) error {
+	for _, s := range steps {
+		if s.Will == nil {
+			continue
+		}
+		for dir := filepath.Dir(s.Path); ; dir = filepath.Dir(dir) {
+			if _, err := os.Stat(dir); err == nil || slices.Contains(r.Folders, dir) {
+				break
+			}
+			r.Folders = append(r.Folders, dir)
+		}
+	}
+	slices.Sort(r.Folders)
+	if err := r.save(); err != nil {
+		return err
+	}
+	for _, dir := range r.Folders {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply writes and removes files.
+func (r *Record) apply(steps []Step) error {
+	for _, s := range steps {
+		if s.Aside != "" {
+			if err := os.MkdirAll(filepath.Dir(s.Aside), 0o700); err != nil {
+				return err
+			}
+			if err := files.WritePrivate(s.Aside, s.Was); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !s.Changes():
+		case s.Will == nil:
+			if err := ignoreMissing(os.Remove(s.Path)); err != nil {
+				return err
+			}
+		default:
+			if err := files.Write(s.Path, s.Will); err != nil {
+				return err
+			}
+		}
+		if s.Will == nil {
+			r.Files = slices.DeleteFunc(r.Files, func(t Touched) bool { return t.Path == s.Path })
+		}
+	}
+	return r.save()
+}

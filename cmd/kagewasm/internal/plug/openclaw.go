@@ -1,0 +1,120 @@
+package plug
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/kagewasm/kagewasm/integrations"
+)
+
+// openClaw has one slot for what makes its context, and its configuration says what is in it.
+var openClaw = Agent{
+	Name: "openclaw", Title: "OpenClaw", Program: "openclaw", Get: "npm install -g openclaw",
+	Plan: func(s Setup) (Plan, error) {
+		home := cmp.Or(s.Getenv("OPENCLAW_STATE_DIR"), filepath.Join(s.Home, ".openclaw"))
+		config := cmp.Or(s.Getenv("OPENCLAW_CONFIG_PATH"), filepath.Join(home, "openclaw.json"))
+		folder := filepath.Join(home, "extensions", "kagewasm")
+		files := integrations.Files("openclaw")
+		files["command.js"] = append(s.script("How this plugin calls kagewasm: kagewasm install wrote it."),
+			constant("folder", filepath.Join(s.Folder, "openclaw"))...)
+		p := Plan{Files: below(folder, files), Edits: []Edit{{Path: config, Put: putEngine, Take: takeEngine}},
+			Next: "its gateway takes it with: openclaw gateway restart"}
+		was, err := read(config)
+		if err != nil {
+			return p, err
+		}
+		if doc, err := hujson.Parse(was); err == nil {
+			if engine := textAt(&doc, engineSlot); engine != "" && engine != "legacy" && engine != "kagewasm" {
+				p.Rivals = []string{"the context engine " + engine}
+			}
+		}
+		return p, nil
+	},
+}
+
+const (
+	engineSlot  = "/plugins/slots/contextEngine"
+	engineEntry = "/plugins/entries/kagewasm"
+	engineWas   = engineEntry + "/config/replaces"
+)
+
+// textAt is a text in a document, empty where there is none.
+func textAt(doc *hujson.Value, at string) string {
+	if v := doc.Find(at); v != nil {
+		if text, ok := v.Value.(hujson.Literal); ok && text.Kind() == '"' {
+			return text.String()
+		}
+	}
+	return ""
+}
+
+// putEngine puts kagewasm into the slot. The entry of the plugin remembers what was there.
+func putEngine(was []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(was)) == 0 {
+		was = []byte("{}\n")
+	}
+	doc, err := hujson.Parse(was)
+	if err != nil {
+		return nil, err
+	}
+	entry := map[string]any{"enabled": true}
+	if engine := textAt(&doc, engineSlot); engine != "" {
+		entry["config"] = map[string]any{"replaces": engine}
+	}
+	err = errors.Join(ensure(&doc, "/plugins", "{}"), ensure(&doc, "/plugins/slots", "{}"), ensure(&doc,
+		"/plugins/entries", "{}"),
+		patch(&doc, "add", engineSlot, "kagewasm"), patch(&doc, "add", engineEntry, entry))
+	return doc.Pack(), err
+}
+
+// takeEngine empties the slot where kagewasm is in it, or gives it back.
+func takeEngine(now []byte) ([]byte, error) {
+	doc, err := hujson.Parse(now)
+	if err != nil {
+		return nil, err
+	}
+	replaced := textAt(&doc, engineWas)
+	switch {
+	case textAt(&doc, engineSlot) != "kagewasm": // the user has chosen another
+	case replaced != "":
+		err = patch(&doc, "replace", engineSlot, replaced)
+	default:
+		err = patch(&doc, "remove", engineSlot, nil)
+	}
+	if err == nil && doc.Find(engineEntry) != nil {
+		err = patch(&doc, "remove", engineEntry, nil)
+	}
+	for _, at := range []string{"/plugins/slots", "/plugins/entries", "/plugins"} {
+		if v := doc.Find(at); err == nil && v != nil {
+			if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) == 0 {
+				err = patch(&doc, "remove", at, nil)
+			}
+		}
+	}
+	return doc.Pack(), err
+}
+
+// python tells a plug in Python how kagewasm is called.
+func (s Setup) python(comment string) []byte {
+	var b bytes.Buffer
+	b.WriteString("# " + comment + "\nprogram = " + strconv.Quote(s.Kagewasm) + "\n")
+	for _, v := range []struct {
+		name  string
+		flags []string
+	}{{"state", s.State}, {"policy", s.Policy}} {
+		b.WriteString(v.name + " = [")
+		for i, flag := range v.flags {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(strconv.Quote(flag))
+		}
+		b.WriteString("]\n")
+	}
+	return b.Bytes()
+}

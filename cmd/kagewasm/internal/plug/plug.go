@@ -1,0 +1,103 @@
+// Package plug puts kagewasm into the agents that people use, and takes it out again.
+//
+// An [Agent] says what its files are to be, as a [Plan]: files that are ours alone, and our part of files that are the
+// user's. [Install.Steps] compares that with what is there, [Install.Apply] writes it and keeps what was there before.
+// [Uninstall] gives every file back: byte for byte where nobody changed it since, and without our part where somebody
+// did.
+package plug
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Agent is a program that kagewasm compacts for.
+type Agent struct {
+	// Name is what a person types, Title what the program is called.
+	Name, Title string
+	// Program is the command that starts it, Get how a person gets it.
+	Program, Get string
+	// Plan says what its files are to be.
+	Plan func(s Setup) (Plan, error)
+	// Try has the real program compact a session through the plug that is installed; nil where that needs a model.
+	Try func(ctx context.Context, s Setup) error
+}
+
+// Agents are all agents that kagewasm knows.
+func Agents() []Agent { return []Agent{claudeCode, codex, openCode, pi, openClaw, hermes} }
+
+// Setup is what a plan is made for.
+type Setup struct {
+	// Home is the user's home folder, Getenv their environment.
+	Home   string
+	Getenv func(string) string
+	// Version of the program that is installed; empty where none is.
+	Version string
+	// Folder is where plugs keep what they keep.
+	Folder string
+	Calls
+}
+
+// Calls are how a plug calls kagewasm: the path of the command, the flags of every call, and those of a compaction.
+type Calls struct {
+	Kagewasm string   `json:"program"`
+	State    []string `json:"state"`
+	Policy   []string `json:"policy"`
+}
+
+// Plan is what the files of an agent are to be.
+type Plan struct {
+	Files []File
+	Edits []Edit
+	// Rivals are what else compacts for the agent, and would be replaced.
+	Rivals []string
+	// Next is what the user has to do before it takes effect; empty for nothing.
+	Next string
+	// Start are commands that do that for the user once the files are there, Stop what ends it before they go.
+	Start, Stop [][]string
+}
+
+// File is a file that is ours alone.
+type File struct {
+	Path string
+	Data []byte
+	// Settings are the user's to change once they are written: they are not written over.
+	Settings bool
+}
+
+// Edit is our part of a file that is the user's. Put returns the file with it, Take without; nil is no file.
+type Edit struct {
+	Path string
+	Put  func(was []byte) ([]byte, error)
+	Take func(now []byte) ([]byte, error)
+}
+
+// Version asks a program for its version. It is empty where the program is not installed or does not say.
+func Version(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "--version").CombinedOutput() // pi says it on standard error
+	if err != nil {
+		return ""
+	}
+	return version.FindString(string(out))
+}
+
+// Older reports whether a version is before another.
+func Older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for i := range min(len(a), len(b)) {
+		x, _ := strconv.Atoi(a[i])
+		y, _ := strconv.Atoi(b[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+var version = regexp.MustCompile(`\d+\.\d+\.\d+`)

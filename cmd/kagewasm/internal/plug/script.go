@@ -1,0 +1,36 @@
+package plug
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+)
+
+// script tells a plug in JavaScript how kagewasm is called.
+func (s Setup) script(comment string) []byte {
+	var b bytes.Buffer
+	b.WriteString("// " + comment + "\n")
+	b.Write(constant("program", s.Kagewasm))
+	b.Write(constant("state", list(s.State)))
+	b.Write(constant("policy", list(s.Policy)))
+	return b.Bytes()
+}
+
+// constant is a line of a script.
+func constant(name string, value any) []byte {
+	text, _ := json.Marshal(value) // strings can always be written
+	return []byte("export const " + name + " = " + string(text) + "\n")
+}
+
+// list is never null.
+func list(flags []string) []string { return append([]string{}, flags...) }
+
+// below are files in a folder, in the order of their names.
+func below(folder string, files map[string][]byte) (list []File) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		list = append(list, File{Path: filepath.Join(folder, filepath.FromSlash(name)), Data: files[name]})
+	}
+	return list
+}

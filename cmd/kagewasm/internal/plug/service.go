@@ -1,0 +1,73 @@
+package plug
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+)
+
+// serve lets the user's service manager keep a command answering at an address: systemd holds the port and starts it
+// with the first request, launchd starts it with the session. Where there is neither, the user does.
+func (p *Plan) serve(name, what, address string, command []string, s Setup) {
+	p.Next = "keep this running: " + strings.Join(command, " ")
+	switch goruntime.GOOS {
+	case "linux":
+		folder := filepath.Join(cmp.Or(s.Getenv("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config")), "systemd", "user")
+		var quoted []string
+		for _, word := range append(command, "--idle", "30m") {
+			quoted = append(quoted, unitWord(word))
+		}
+		p.Files = append(p.Files,
+			File{Path: filepath.Join(folder, name+".socket"), Data: []byte("[Unit]\nDescription=" + what +
+				"\n\n[Socket]\nListenStream=" +
+				address + "\n\n[Install]\nWantedBy=sockets.target\n")},
+			File{Path: filepath.Join(folder, name+".service"), Data: []byte("[Unit]\nDescription=" + what +
+				"\n\n[Service]\nExecStart=" +
+				strings.Join(quoted, " ") + "\n")})
+		p.Start = [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", name +
+			".socket"}}
+		p.Stop = [][]string{{"systemctl", "--user", "disable", "--now", name + ".socket", name + ".service"}}
+	case "darwin":
+		path := filepath.Join(s.Home, "Library", "LaunchAgents", name+".plist")
+		p.Files = append(p.Files, File{Path: path, Data: plist(name, command)})
+		p.Start = [][]string{{"launchctl", "load", "-w", path}}
+		p.Stop = [][]string{{"launchctl", "unload", path}}
+	}
+}
+
+// unitWord writes a word of a command for systemd.
+func unitWord(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(word) + `"`
+}
+
+func plist(name string, command []string) []byte {
+	var b bytes.Buffer
+	text := func(s string) {
+		b.WriteString("<string>")
+		_ = xml.EscapeText(&b, []byte(s)) // to memory
+		b.WriteString("</string>\n")
+	}
+	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
+		"\n<plist version=\"1.0\"><dict>\n<key>Label</key>")
+	text(name)
+	b.WriteString("<key>ProgramArguments</key><array>\n")
+	for _, word := range command {
+		text(word)
+	}
+	b.WriteString("</array>\n<key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n</dict></plist>\n")
+	return b.Bytes()
+}
+
+// Run runs commands one after the other. It is false where one of them fails or is not there.
+func Run(commands [][]string) bool {
+	for _, c := range commands {
+		if exec.Command(c[0], c[1:]...).Run() != nil {
+			return false
+		}
+	}
+	return len(commands) > 0
+}

@@ -1,0 +1,101 @@
+package plug
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
+)
+
+// trying is how long a program may take over the sample.
+const trying = time.Minute
+
+// TryCommand compacts the sample as a plug does, and returns how long that took. Nothing of it is recorded.
+func TryCommand(ctx context.Context, c Calls) (time.Duration, error) {
+	sample, err := Sample("neutral")
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	args := append([]string{"compact", "-", "--format", "neutral", "--force", "--quiet", "--no-record"}, c.Policy...)
+	cmd := exec.CommandContext(ctx, c.Kagewasm, append(args, c.State...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(sample), &stdout, &stderr
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return 0, failed(err, stderr.String())
+	}
+	if stdout.Len() == 0 || stdout.Len() >= len(sample) {
+		return 0, fmt.Errorf("%d bytes came back for %d", stdout.Len(), len(sample))
+	}
+	return time.Since(start), nil
+}
+
+// tryClaudeCode has the real Claude Code compact the sample through the mod that is installed. It needs no model for
+// that, and gets none: where the mod fails, so does the compaction.
+func tryClaudeCode(ctx context.Context, s Setup) error {
+	if Older(s.Version, modsSince) {
+		return nil // its hooks are tried with the command
+	}
+	dir, err := os.MkdirTemp("", "kagewasm-doctor")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	sample, err := Sample("claude-code")
+	if err != nil {
+		return err
+	}
+	id := regexp.MustCompile(`"sessionId":"([^"]+)"`).FindSubmatch(sample)[1]
+	project := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(dir, "-")
+	log := filepath.Join(dir, "config", "projects", project, string(id)+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(log, sample, 0o600); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "claude", "-p", "/compact", "--resume", string(id), "--plugin-dir", claudeMod(s))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+filepath.Join(dir, "config"),
+		"ANTHROPIC_BASE_URL=http://127.0.0.1:9",
+		"ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	out, err := cmd.CombinedOutput()
+	forget := append([]string{"sessions", "delete", string(id)}, s.State...)
+	_ = exec.CommandContext(ctx, s.Kagewasm, forget...).Run() // where it was recorded
+	if err != nil {
+		return failed(err, string(out))
+	}
+	after, err := os.ReadFile(log)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Contains(after, []byte("compact_boundary")) || !bytes.Contains(after, []byte("<compaction_summary-")):
+		return failed(errors.New("it did not compact through kagewasm"), string(out))
+	}
+	return nil
+}
+
+// failed is an error with the last line of what a program said.
+func failed(err error, said string) error {
+	said = strings.TrimSpace(said)
+	if said == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, said[strings.LastIndex(said, "\n")+1:])
+}

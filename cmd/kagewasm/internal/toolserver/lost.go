@@ -1,0 +1,35 @@
+package toolserver
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+type lostArguments struct {
+	which
+	Grep string `json:"grep,omitempty" jsonschema:"only where this regular expression is in the text or its whole message"`
+}
+
+func (s *server) lost(ctx context.Context, by caller, in lostArguments) (string, error) {
+	pattern, err := regexp.Compile(in.Grep)
+	if err != nil {
+		return "", usage("grep: %v", err)
+	}
+	return s.on(ctx, by, in.which, func(st *store.Store, one *store.Session, took string) (string, error) {
+		all, err := st.Messages(ctx, one.Key, store.MessageQuery{Superseded: true})
+		if err != nil {
+			return "", err
+		}
+		list := session.Lost(ctx, all, pattern)
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if len(list) == 0 {
+			return took + "Nothing of that kind went.", nil
+		}
+		return took + s.tools.Losses(list), nil
+	})
+}

@@ -1,0 +1,89 @@
+package ui
+
+import "strings"
+
+// Installed is what `kagewasm install --json` and `kagewasm uninstall --json` print.
+type Installed struct {
+	Agent   string     `json:"agent"`
+	Title   string     `json:"title"`
+	Program string     `json:"program,omitempty"`
+	Version string     `json:"version,omitempty"` // of the program; empty where it is not installed
+	Steps   []FileStep `json:"files"`
+	Rivals  []string   `json:"rivals,omitempty"`
+	Next    string     `json:"next,omitempty"`
+	DryRun  bool       `json:"dry_run"`
+}
+
+// FileStep is what becomes of one file.
+type FileStep struct {
+	Path string `json:"path"`
+	// Does is new, changed, removed or unchanged.
+	Does string `json:"does"`
+	Diff string `json:"diff,omitempty"`
+	// Aside is where a file is kept that was changed, and goes.
+	Aside string `json:"aside,omitempty"`
+}
+
+// Install tells what an installation did, or would do.
+func Install(p Printer, v *Installed) {
+	p.steps(v)
+	for _, rival := range v.Rivals {
+		p.Linef("%s it takes the place of %s", p.paint(yellow, "note:"), rival)
+	}
+	switch {
+	case v.DryRun:
+		p.Linef("nothing was changed: this is what kagewasm install %s would do", v.Agent)
+		return
+	case v.Version == "":
+		p.Linef("%s is not installed here (there is no program %s): kagewasm is there when it comes", v.Title, v.Program)
+	default:
+		p.Linef("%s %s compacts through kagewasm now", v.Title, v.Version)
+	}
+	if v.Next != "" {
+		p.Linef("%s", v.Next)
+	}
+	p.Linef("kagewasm doctor %s tries it out, kagewasm uninstall %s takes it out", v.Agent, v.Agent)
+}
+
+// Uninstall tells what was taken out.
+func Uninstall(p Printer, v *Installed) {
+	p.steps(v)
+	switch {
+	case len(v.Steps) == 0:
+		p.Linef("nothing of kagewasm is installed in %s", v.Title)
+	case v.DryRun:
+		p.Linef("nothing was changed: this is what kagewasm uninstall %s would do", v.Agent)
+	default:
+		p.Linef("%s is as it was without kagewasm", v.Title)
+	}
+}
+
+// steps lists files, with the differences where nothing is done yet or a file is somebody else's too.
+func (p Printer) steps(v *Installed) {
+	for _, s := range v.Steps {
+		p.Linef("%s %s", p.paint(dim, pad(s.Does, 9)), s.Path)
+		if s.Aside != "" {
+			p.Linef("          it was changed, and is kept as %s", s.Aside)
+		}
+		if s.Diff == "" || s.Does != "changed" && !v.DryRun {
+			continue
+		}
+		for line := range strings.Lines(s.Diff) {
+			p.diffLine(strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
+
+// diffLine prints a line of a diff in its colour.
+func (p Printer) diffLine(line string) {
+	style := dim
+	switch {
+	case strings.HasPrefix(line, "+"):
+		style = green
+	case strings.HasPrefix(line, "-"):
+		style = red
+	}
+	p.Linef("  %s", p.paint(style, line))
+}
+
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-len(s))) }

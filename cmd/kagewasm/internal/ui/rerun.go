@@ -1,0 +1,16 @@
+package ui
+
+import "github.com/kagewasm/kagewasm/internal/rerun"
+
+// Rerun says what came of a compaction that was made again.
+func Rerun(p Printer, r *rerun.Report) {
+	if r.Identical {
+		p.Linef("%s of %s: identical, %s", r.Compaction, r.Session, Plural(r.Messages, "message"))
+	}
+	for _, d := range r.Differences {
+		p.Linef("%s", d)
+	}
+	if r.Answers > 0 {
+		p.Linef("%s of models from the log", Plural(r.Answers, "answer"))
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/toolserver"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// mcpCompactions are the compactions that agents ask for. Configuration and plugins are read for each: the server lives
+// as long as its agent, and others use the state folder meanwhile.
+type mcpCompactions struct {
+	f *mcpFlags
+	e env
+}
+
+// file compacts a session file as kagewasm compact does, and writes the result nowhere but to the store.
+func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Request) (*toolserver.Compaction, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, ui.Usagef("%s is no file", path)
+	}
+	f := c.f.compactFlags
+	f.format, f.to, f.instructions = string(transcript.Auto), string(transcript.Same), r.Focus
+	f.force, f.dryRun, f.quiet = true, r.DryRun, true
+	e := c.e
+	e.stdout = io.Discard
+	run, _, err := f.do(ctx, e, path, ui.NewProgress(nil, 0))
+	if err != nil {
+		return nil, err
+	}
+	return made(f.record(ctx, e, run).Key, run.Result), nil
+}
+
+// stored compacts a session where it is stored.
+func (c mcpCompactions) stored(
+	ctx context.Context, s *store.Store, one *store.Session, r toolserver.Request,
+) (*toolserver.Compaction, error) {
+	conf, err := c.f.configured(c.e, c.f.agent, c.f.sets)
+	if err != nil {
+		return nil, err
+	}
+	model := c.f.learned(c.e, c.f.resolve(&transcript.Session{Model: one.Model}, conf))
+	if model.ContextWindow == nil && one.Window > 0 {
+		model.ContextWindow = &one.Window
+	}
+	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	if err != nil {
+		return nil, err
+	}
+	opts, plugins, err := c.f.options(ctx, c.e, conf, counter, ui.NewProgress(nil, 0))
+	if err != nil {
+		return nil, err
+	}
+	if plugins != nil {
+		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
+	}
+	opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog // the agent decides what it sends
+	keep := c.f.learns(c.e, &opts)
+	var events []kagewasm.Event
+	opts.Audit = func(e kagewasm.Event) { events = append(events, e) }
+	result, err := compactStored(ctx, opts, s, one, model, r)
+	keep()
+	if err != nil {
+		return nil, err
+	}
+	if !r.DryRun {
+		err = keepStored(ctx, s, one.Key, result, events)
+	}
+	return made(one.Key, result), err
+}
+
+// compactStored compacts a session in the store.
+func compactStored(
+	ctx context.Context, opts kagewasm.Options, s *store.Store, one *store.Session, model tokens.Model,
+	r toolserver.Request,
+) (*kagewasm.Result, error) {
+	compactor, err := kagewasm.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	open, err := session.Open(ctx, compactor, session.Options{Journal: s,
+		Session: abi.Session{ID: one.ID, AgentPath: one.Agent, Model: model.Name(), ContextWindow: model.ContextWindow},
+		Recall:  recallStored(one.Key)})
+	if err != nil {
+		return nil, err
+	}
+	result, err := open.Compact(ctx, kagewasm.Request{DryRun: r.DryRun, Instructions: r.Focus})
+	if result != nil {
+		err = errors.Join(err, result.Settle(ctx))
+	}
+	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
+		err = nil // it is done as far as it goes, and the report says so
+	}
+	return result, err
+}
+
+// recallStored says in a note how what went can be read.
+func recallStored(key string) string {
+	const tool = "the tool recall of kagewasm mcp"
+	if command := recallCommand(key); command != "" {
+		return tool + ", or " + command
+	}
+	return tool
+}
+
+// recallCommand is the command that reads what went of a stored session. A session may call itself anything, and a note
+// is no place for that: of a name that is no plain word there is none.
+func recallCommand(key string) string {
+	if !plainKey.MatchString(key) {
+		return ""
+	}
+	return "kagewasm recall " + key + " QUERY"
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:#/-]{0,99}$`)
+
+// keepStored keeps what a compaction of a stored session came to beside it.
+func keepStored(ctx context.Context, s *store.Store, key string, r *kagewasm.Result, events []kagewasm.Event) error {
+	return s.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { // the compaction is done
+		if r.Pending == nil {
+			if err := tx.Describe(ctx, key, store.About{}, r.Report.TokensAfter); err != nil {
+				return err
+			}
+		}
+		for _, e := range events {
+			if err := tx.Log(ctx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func made(key string, r *kagewasm.Result) *toolserver.Compaction {
+	c := &toolserver.Compaction{Key: key, Report: &r.Report}
+	if r.Pending != nil {
+		c.Pending, c.Report = r.Pending.Record.ID, &r.Pending.Report
+	}
+	return c
+}

@@ -1,0 +1,378 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// serveHost is what a configuration says of the sessions of a server: compactors for its
+// agents, made when they are first asked for, and anew when the configuration or a knob
+// is another one.
+type serveHost struct {
+	e     env
+	flags *serveFlags
+	store *store.Store
+	log   *slog.Logger
+	audit func(kagewasm.Event)
+	live  *config.Live // nil where there is no configuration
+	// breaker is one for all: what one session learns of a plugin holds for all.
+	breaker *hooks.Breaker
+
+	mu       sync.Mutex
+	counters map[tokens.Encoding]*tokens.Counter
+	now      *generation
+	past     sync.WaitGroup // generations that are being closed
+	problem  string         // why the files as they are are not used
+}
+
+var _ service.Host = (*serveHost)(nil)
+
+// generation is all that was made of a configuration, as long as nothing changes.
+type generation struct {
+	conf    *config.Config // nil where there is none
+	agents  map[agentKey]*service.Agent
+	loaders map[string]*loaded // by the agent's path
+}
+
+type agentKey struct{ path, model string }
+
+// loaded are the plugins of an agent.
+type loaded struct {
+	loader  *loader
+	plugins []*runtime.Plugin
+}
+
+func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit func(kagewasm.Event)) (*serveHost, error) {
+	h := &serveHost{e: e, flags: f, store: s, log: log, audit: audit, breaker: hooks.NewBreaker(hooks.BreakerOptions{}),
+		counters: make(map[tokens.Encoding]*tokens.Counter)}
+	conf, err := f.configured(e, "", nil) // which asks whether it is trusted
+	if err == nil && conf.file != nil && conf.file.File != "" {
+		h.live, err = config.Follow(conf.file.File)
+	}
+	return h, err
+}
+
+// config is the configuration as it is now: the last one that could be used.
+func (h *serveHost) config() *config.Config {
+	if h.live == nil {
+		return nil
+	}
+	c, err := h.live.Current()
+	if err == nil && h.now != nil && c != h.now.conf {
+		if h.flags.path == "" {
+			err = trust.List{Dir: h.e.stateHome}.Check(c)
+		}
+		if err == nil {
+			err = c.CheckManifests(h.e.manifestOf)
+		}
+		if err != nil {
+			c = h.now.conf
+		}
+	}
+	if err != nil && err.Error() != h.problem {
+		h.log.Warn("the configuration has changed and cannot be used: the one before holds", "error", err)
+	}
+	h.problem = ""
+	if err != nil {
+		h.problem = err.Error()
+	}
+	return c
+}
+
+// current is the generation that holds now.
+func (h *serveHost) current() *generation {
+	c := h.config()
+	if h.now == nil || h.now.conf != c {
+		h.replace(c)
+	}
+	return h.now
+}
+
+// closeLater is how long plugins of an earlier generation may go on for those who still
+// use them.
+const closeLater = 6 * time.Minute
+
+// replace begins a new generation.
+func (h *serveHost) replace(c *config.Config) {
+	if old := h.now; old != nil {
+		h.past.Add(1)
+		time.AfterFunc(closeLater, func() {
+			defer h.past.Done()
+			old.close(context.Background())
+		})
+	}
+	h.now = &generation{conf: c, agents: make(map[agentKey]*service.Agent), loaders: make(map[string]*loaded)}
+}
+
+func (g *generation) close(ctx context.Context) {
+	for _, l := range g.loaders {
+		if l.loader != nil {
+			l.loader.close(ctx)
+		}
+	}
+}
+
+// Agent implements service.Host.
+func (h *serveHost) Agent(ctx context.Context, path, model string) (*service.Agent, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g := h.current()
+	key := agentKey{path, model}
+	if a := g.agents[key]; a != nil {
+		return a, nil
+	}
+	a, err := h.agent(context.WithoutCancel(ctx), g, path, model) // it is made for all
+	if err == nil {
+		if len(g.agents) >= maxAgents {
+			clear(g.agents) // names of models are the clients' to choose
+		}
+		g.agents[key] = a
+	}
+	return a, err
+}
+
+// maxAgents bounds what is kept for pairs of an agent and a model.
+const maxAgents = 500
+
+func (h *serveHost) agent(ctx context.Context, g *generation, path, model string) (*service.Agent, error) {
+	conf := configured{}
+	if g.conf != nil {
+		conf = configured{file: g.conf, agent: g.conf.Agent(path)}
+	}
+	known := h.flags.compact.learned(h.e, conf.resolve(model))
+	if w := conf.window(); w != nil && model == "" {
+		known.ContextWindow = w
+	}
+	counter, err := h.counter(known.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := h.options(ctx, g, conf, path, counter)
+	if err != nil {
+		return nil, err
+	}
+	compactor, err := kagewasm.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	a := &service.Agent{Path: path, Model: known, Window: known.ContextWindow, Compactor: compactor,
+		Tools: func(ctx context.Context, definitions json.RawMessage) (int, error) {
+			n, err := counter.Tools(ctx, definitions)
+			return n.Tokens, err
+		}}
+	for _, p := range opts.Plugins {
+		a.Plugins = append(a.Plugins, p.Manifest().Name)
+	}
+	return a, nil
+}
+
+// options are those of an agent's compactor.
+func (h *serveHost) options(
+	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter,
+) (kagewasm.Options, error) {
+	model, err := conf.models()
+	if err != nil {
+		return kagewasm.Options{}, err
+	}
+	opts := kagewasm.Options{Counter: counter, Policy: conf.policy(), Model: model, Lookup: conf.resolve,
+		Breaker: h.breaker, Audit: h.audit}
+	goesBy(&h.flags.compact, h.e, &opts)
+	opts.Learned = func(model string, window int) {
+		if err := keepWindows(h.flags.state, h.e, map[string]int{model: window}); err != nil {
+			h.log.Warn("what a provider said of its model is not kept", "model", model, "error", err)
+		}
+	}
+	l, err := h.loaded(ctx, g, conf, path, counter, model)
+	if err != nil {
+		return opts, err
+	}
+	if l.loader != nil {
+		opts.Memory = l.loader.state.KV
+	}
+	for _, p := range l.plugins {
+		opts.Plugins = append(opts.Plugins, p)
+	}
+	return opts, nil
+}
+
+// loaded are the plugins of an agent, with the values that an operator gave their knobs.
+func (h *serveHost) loaded(
+	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, model abi.Model,
+) (*loaded, error) {
+	if l := g.loaders[path]; l != nil {
+		return l, nil
+	}
+	l := &loaded{}
+	if len(h.flags.compact.plugins)+len(conf.plugins()) > 0 {
+		var err error
+		if l.loader, err = openLoader(ctx, h.e, &h.flags.pluginFlags, counter, model, false); err != nil {
+			return nil, err
+		}
+		l.loader.set = func(name string) (abi.Config, error) {
+			values, err := h.store.Knobs(ctx, name, path)
+			return abi.Config(values), err
+		}
+		if l.plugins, err = l.loader.loadAll(ctx, conf, h.flags.compact.plugins, ui.NewProgress(nil, 0)); err != nil {
+			l.loader.close(ctx)
+			return nil, err
+		}
+	}
+	g.loaders[path] = l
+	return l, nil
+}
+
+func (h *serveHost) counter(e tokens.Encoding) (*tokens.Counter, error) {
+	if c := h.counters[e]; c != nil {
+		return c, nil
+	}
+	c, err := tokens.New(e, tokens.Options{})
+	if err == nil {
+		h.counters[e] = c
+	}
+	return c, err
+}
+
+// Agents implements service.Host.
+func (h *serveHost) Agents() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.current().conf; c != nil {
+		return c.Agents()
+	}
+	return []string{""}
+}
+
+// Models implements service.Host.
+func (h *serveHost) Models() (list []service.Model) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.current().conf
+	if c == nil {
+		return nil
+	}
+	for _, alias := range slices.Sorted(maps.Keys(c.Models)) {
+		m := c.Models[alias]
+		one := service.Model{Alias: alias, Provider: m.Provider, Name: m.Name, ContextWindow: m.Window}
+		if w := (configured{file: c, agent: c.Agent("")}).resolve(alias).ContextWindow; w != nil {
+			one.ContextWindow = *w
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// Prompt implements service.Host.
+func (h *serveHost) Prompt(path string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.current().conf
+	if c == nil {
+		return "", ui.Usagef("prompt %q: there is no configuration whose folder it could be in", path)
+	}
+	a, err := c.With("", "prompt="+path)
+	if err != nil {
+		return "", err
+	}
+	return a.Policy.Summarize.Prompt, nil
+}
+
+// Plugins implements service.Host.
+func (h *serveHost) Plugins(context.Context) ([]service.Plugin, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, byName := h.current().conf, make(map[string]*service.Plugin)
+	if c != nil {
+		for name, p := range c.Plugins {
+			byName[name] = h.described(name, p.Path, p)
+		}
+		for _, path := range c.Agents() {
+			for _, name := range c.Agent(path).Plugins() {
+				byName[name].Agents = append(byName[name].Agents, path)
+			}
+		}
+	}
+	for _, path := range h.flags.compact.plugins {
+		p := h.described(filepath.Base(path), path, config.Plugin{})
+		p.Agents = h.pathsOf(c)
+		byName[p.Name] = p
+	}
+	list := []service.Plugin{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		list = append(list, *byName[name])
+	}
+	return list, nil
+}
+
+func (h *serveHost) pathsOf(c *config.Config) []string {
+	if c == nil {
+		return []string{""}
+	}
+	return c.Agents()
+}
+
+// described is what a module says of itself, and how it has fared.
+func (h *serveHost) described(name, path string, c config.Plugin) *service.Plugin {
+	p := &service.Plugin{Name: name, Agents: []string{}, Roles: []abi.PluginRole{}, Hooks: []abi.Hook{},
+		Grants: slices.Sorted(maps.Keys(c.Grants)), Configured: c.Knobs, Breaker: service.Breaker{State: "closed"}}
+	module, err := h.e.named().Open(path)
+	if err != nil {
+		p.Error = err.Error()
+		return p
+	}
+	m := module.Manifest()
+	p.Name, p.Version, p.Digest, p.Knobs = m.Name, m.Version, module.Digest(), m.Knobs
+	p.Roles, p.Hooks = append(p.Roles, m.Roles...), append(p.Hooks, m.Hooks...)
+	for _, c := range h.breaker.Circuits() {
+		if c.Digest != p.Digest {
+			continue
+		}
+		p.Breaker.State, p.Breaker.Failures = c.State, c.Failures
+		if c.OpenUntil != nil {
+			p.Breaker.Until = c.OpenUntil.Format(time.RFC3339)
+		}
+	}
+	return p
+}
+
+// KnobsChanged implements service.Host.
+func (h *serveHost) KnobsChanged() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.now != nil {
+		h.replace(h.now.conf)
+	}
+}
+
+// Close implements service.Host.
+func (h *serveHost) Close(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.now == nil {
+		return nil
+	}
+	for _, a := range h.now.agents {
+		if err := a.Compactor.Wait(ctx); err != nil {
+			return fmt.Errorf("plugins did not end: %w", err)
+		}
+	}
+	h.now.close(ctx)
+	return nil
+}

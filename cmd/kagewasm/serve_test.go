@@ -1,0 +1,251 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/servetest"
+	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// served is a server that runs as a program of its own.
+type served struct {
+	*exec.Cmd
+	daemon.Address
+	home string
+	*daemon.Client
+}
+
+// serve starts one over a state folder.
+func serve(t *testing.T, home, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{home: home, Cmd: exec.Command(os.Args[0], append([]string{"serve", "--json", "--state", home},
+		args...)...)}
+	s.Env = environment(home)
+	s.Dir, s.Stderr = dir, os.Stderr
+	out, err := s.StdoutPipe()
+	if err == nil {
+		err = s.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Process.Kill(); _ = s.Wait() })
+	var text strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		text.WriteString(lines.Text())
+		if json.Unmarshal([]byte(text.String()), &s.Address) == nil {
+			break
+		}
+	}
+	if s.Client, err = daemon.Find(t.Context(), home); err != nil {
+		t.Fatalf("%v: %s", err, text.String())
+	}
+	t.Cleanup(s.Client.Close)
+	return s
+}
+
+// environment is that of programs which share a state folder, and the user whose it is.
+func environment(home string) []string {
+	own := filepath.Join(filepath.Dir(home), "own")
+	return append(os.Environ(), asProgram+"=1", "XDG_STATE_HOME="+own, "HOME="+own)
+}
+
+// interrupted ends a server as a person does, who waits for it.
+func (s *served) interrupted(t *testing.T) {
+	t.Helper()
+	if err := errors.Join(s.Process.Signal(os.Interrupt), s.Wait()); err != nil {
+		t.Error(err)
+	}
+}
+
+// do asks a server, which has to do it.
+func (s *served) do(t *testing.T, method, path string, in, out any) {
+	t.Helper()
+	if err := s.Do(t.Context(), method, path, in, out); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// TestServe: the server needs nothing but itself. The token and the socket are the user's
+// alone, the socket needs no token, and what the command does to a session the server sees.
+func TestServe(t *testing.T) {
+	features.Proves(t, "K16")
+	home := filepath.Join(t.TempDir(), "state")
+	s := serve(t, home, t.TempDir(), "--listen", "127.0.0.1:0", "--no-config")
+	for _, path := range []string{s.TokenFile, s.Socket} {
+		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	for token, want := range map[string]int{strings.TrimSpace(string(read(t, s.TokenFile))): 200, "": 401, "wrong": 401} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/v1/sessions", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("token %q: %s", token, resp.Status)
+		}
+	}
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a", "context_window": 600}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
+	var look, again service.Look
+	s.do(t, "GET", "/sessions/a/context", nil, &look)
+	if !look.Report.Compacted {
+		t.Errorf("%s", look.Report.Reason)
+	}
+	if code, said := runOn(t, home, "undo", "a"); code != 0 {
+		t.Fatal(said)
+	}
+	s.do(t, "GET", "/sessions/a/context", nil, &again)
+	if again.Version <= look.Version+1 || !again.Report.Compacted {
+		t.Errorf("behind an undo of the command: version %d, %s", again.Version, again.Report.Reason)
+	}
+	if other := exec.Command(os.Args[0], "serve", "--state", home, "--listen", "none"); true {
+		other.Env = s.Env
+		if said, err := other.CombinedOutput(); err == nil || !strings.Contains(string(said), "another server") {
+			t.Errorf("a second one: %v, %s", err, said)
+		}
+	}
+	s.interrupted(t)
+	if _, err := daemon.Find(t.Context(), home); !errors.Is(err, daemon.ErrNone) {
+		t.Error(err)
+	}
+}
+
+// runOn runs a command on a state folder.
+func runOn(t *testing.T, home string, args ...string) (code int, said string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "--state", home)...)
+	cmd.Env = environment(home)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), string(out)
+	}
+	return 0, string(out)
+}
+
+// TestServeStopsWhenIdle: a server that was started on demand ends by itself, and the next
+// one who needs it starts another; two at once get the same.
+func TestServeStopsWhenIdle(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "state")
+	t.Setenv(asProgram, "1")
+	t.Setenv("HOME", t.TempDir())
+	start := func() *daemon.Client {
+		c, err := daemon.Start(t.Context(), home, 400*time.Millisecond, "--no-config")
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	}
+	done := make(chan *daemon.Client)
+	go func() { done <- start() }()
+	one, two := start(), <-done
+	if t.Failed() {
+		t.FailNow()
+	}
+	for _, c := range []*daemon.Client{one, two} {
+		if err := c.Do(t.Context(), "GET", "/sessions", nil, nil); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+	}
+	until, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for until.Err() == nil {
+		if _, err := daemon.Find(t.Context(), home); errors.Is(err, daemon.ErrNone) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if until.Err() != nil {
+		t.Fatal("it goes on")
+	}
+	if c := start(); c != nil {
+		c.Close()
+	}
+}
+
+// TestServeFinishes: a compaction at hand is finished when the server is told to end, and
+// is there when it starts again.
+func TestServeFinishes(t *testing.T) {
+	features.Proves(t, "K17")
+	home := filepath.Join(t.TempDir(), "state")
+	s := serve(t, home, t.TempDir(), "--listen", "none", "--no-config")
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a", "context_window": 20_000}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(2000)}, nil)
+	answered := make(chan error, 1)
+	var done service.Compacted
+	go func() { answered <- s.Do(t.Context(), "POST", "/sessions/a/compact", map[string]any{}, &done) }()
+	time.Sleep(20 * time.Millisecond) // it may be over
+	s.interrupted(t)
+	if err := <-answered; err != nil || !done.Report.Compacted {
+		t.Fatalf("%+v, %v", done.Report, err)
+	}
+	s = serve(t, home, t.TempDir(), "--listen", "none", "--no-config")
+	var list struct{ Compactions []store.Record }
+	s.do(t, "GET", "/sessions/a/compactions", nil, &list)
+	if len(list.Compactions) != 1 || list.Compactions[0].ID != done.Record.ID {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestServeFollowsItsConfiguration: a change of the file holds from the next compaction
+// on; one that cannot be read changes nothing.
+func TestServeFollowsItsConfiguration(t *testing.T) {
+	features.Proves(t, "T11")
+	dir, home := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	path := filepath.Join(dir, "kagewasm.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(150 * time.Millisecond) // files are looked at ten times a second
+	}
+	write("compaction: {upper_threshold: 0.9}\n")
+	s := serve(t, home, dir, "--listen", "none", "--config", path)
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a", "context_window": 100_000}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(200)}, nil)
+	upper := func() float64 {
+		var look service.Look
+		s.do(t, "GET", "/sessions/a/context", nil, &look)
+		return look.Report.Upper
+	}
+	if got := upper(); got != 0.9 {
+		t.Errorf("upper %v", got)
+	}
+	write("compaction: {upper_threshold: 0.8}\n")
+	if got := upper(); got != 0.8 {
+		t.Errorf("upper %v behind the change", got)
+	}
+	write("compaction: {upper_threshold: high}\n")
+	if got := upper(); got != 0.8 {
+		t.Errorf("upper %v behind one that cannot be read", got)
+	}
+	s.Process.Signal(syscall.SIGTERM)
+	if err := s.Wait(); err != nil {
+		t.Error(err)
+	}
+}
