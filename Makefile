@@ -5,8 +5,13 @@
 # make soak   what takes hours: the long tests in full, every recorded session through every strategy
 # make npm    what tests of plugins in AssemblyScript compile with
 # make npm-client  the client of Hindsight that tests ask for a second opinion
+# make npm-agents  the agents that plugs are tested with, pinned
+# make npm-sdks    the official SDKs that the proxy is tested with, pinned
+# make test-agents the plugs in those agents
 # make oracle the official SDKs judge what package models sends and reads
+# make compare the same work by what people would take in its place, in BENCHMARKS.md
 # make man    manual pages of the command, in build/man
+# make release  archives for all platforms, in build/release, with checksums
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
@@ -17,7 +22,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find k
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all man npm npm-client demo test oracle soak features race check bench plugins generate clean
+.PHONY: all man release npm npm-client npm-sdks compare npm-agents test-agents demo test oracle soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -30,6 +35,11 @@ $(BUILD)/%.wasm: $(KW) $(SOURCES) plugins/%/plugin.yaml
 
 man: $(KW)
 	$(KW) help man $(BUILD)/man
+
+# The same commit gives the same bytes. PLATFORMS=host is this one alone.
+PLATFORMS := linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+release:
+	$(GO) run ./internal/release -out $(BUILD)/release -platforms $(PLATFORMS)
 
 # The demo keeps its state in a folder of its own, and starts from nothing.
 demo: $(KW) $(PLUGINS)
@@ -54,7 +64,7 @@ demo: $(KW) $(PLUGINS)
 # Tests and the linker live for seconds: to collect garbage a quarter as often saves a
 # seventh of the processor's time.
 test:
-	GOGC=400 $(GO) test $(TESTFLAGS) ./...
+	GOGC=400 $(GO) test -timeout 20m $(TESTFLAGS) ./...
 
 # A module of its own: nothing else downloads the SDKs.
 oracle:
@@ -74,6 +84,27 @@ npm-client: $(CLIENT)/node_modules
 $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
 	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT)
 	@touch $@
+
+# The agents that plugs are tested with. Their own scripts fetch or unpack the programs.
+AGENTS := integrations/testdata/agents
+npm-agents: $(BUILD)/agents/node_modules
+$(BUILD)/agents/node_modules: $(AGENTS)/package.json
+	@mkdir -p $(BUILD)/agents && cp $^ $(BUILD)/agents/
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents
+	cd $(BUILD)/agents/node_modules && (cd @anthropic-ai/claude-code && node install.cjs) && (cd opencode-ai && node postinstall.mjs)
+	@touch $@
+
+# The official SDKs in JavaScript, which judge the proxy.
+SDKS := proxy/testdata/sdk
+npm-sdks: $(BUILD)/sdks/node_modules
+$(BUILD)/sdks/node_modules: $(SDKS)/package.json
+	@mkdir -p $(BUILD)/sdks && cp $^ $(BUILD)/sdks/
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/sdks
+	@touch $@
+
+test-agents: npm-agents npm-sdks
+	KAGEWASM_SOAK=1 KAGEWASM_REQUIRE=agents $(GO) test -count=1 -timeout 30m ./integrations/...
+	KAGEWASM_SOAK=ci KAGEWASM_REQUIRE=agents,sdks $(GO) test -count=1 -timeout 30m ./proxy
 
 # make test takes seconds of what takes long; KAGEWASM_SOAK=ci runs every test with
 # reduced counts, and this all of it. Of the replays it prints the table.
@@ -98,6 +129,7 @@ check:
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy
 	cd internal/oracle && $(GO) mod tidy && $(GO) vet .
+	cd bench && $(GO) mod tidy && $(GO) vet . && $(GO) test . && $(GO) run . -render -tables ../BENCHMARKS.md -charts ../docs/bench
 	$(GO) generate ./internal/schemagen
 	$(GO) test ./internal/archtest/...
 	@if $(GO) env CC | grep -q . && command -v "$$($(GO) env CC)" >/dev/null; then $(MAKE) race; else echo "no C compiler: the race detector is left out"; fi
@@ -105,6 +137,14 @@ check:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./... | grep -v '^ok\|^?\|no test files'
+
+# Peers are a module and packages of their own: nothing else downloads them.
+COMPARE := bench/node
+compare: $(COMPARE)/node_modules
+	cd bench && $(GO) run . -o results.json -tables ../BENCHMARKS.md -charts ../docs/bench
+$(COMPARE)/node_modules: $(COMPARE)/package.json $(COMPARE)/package-lock.json
+	npm ci --no-audit --no-fund --ignore-scripts --prefix $(COMPARE)
+	@touch $@
 
 generate:
 	$(GO) generate ./...
