@@ -82,17 +82,16 @@ func Start(ctx context.Context, dir string, idle time.Duration, args ...string) 
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-ended: // it may be that another one was faster
-			if gone = true; ctx.Err() == nil {
-				ended = nil
-			}
+		case <-ended:
+			gone, ended = true, nil
 		case <-tick.C:
 		}
+		other := gone && state.Taken(dir) // one that was faster may not listen yet
 		c, err := Find(ctx, dir)
 		if err == nil {
 			return c, nil
 		}
-		if gone {
+		if gone && !other {
 			return nil, fmt.Errorf("%w, and none could be started: kagewasm serve --state %s says why", err, dir)
 		}
 	}

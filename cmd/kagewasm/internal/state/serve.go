@@ -70,6 +70,16 @@ func (s *Served) Close() error {
 	return s.lock.Unlock()
 }
 
+// Taken says whether a server has the state folder: one that runs, starts or ends.
+func Taken(dir string) bool {
+	lock := flock.New(filepath.Join(dir, serveLock), flock.SetPermissions(0o600))
+	if info, err := os.Stat(lock.Path()); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	free, err := lock.TryLock()
+	return err != nil || !free || lock.Unlock() != nil
+}
+
 // token reads the token, or makes one.
 func token(path string) (string, error) {
 	t, err := ReadToken(path)
