@@ -24,42 +24,39 @@ const (
 func closing(text string) string {
 	all, places := sayings(text)
 	list := lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })
-	var told []saying
-	said := ""
-	for i, l := range list {
+	q := quotation{lines: all, last: -1, told: make(map[int]bool)}
+	for _, l := range list {
 		bare, item := listItem(l.text)
-		if bare = plain(bare); len(told) == 0 {
-			bare = finding(bare)
-		}
-		switch {
-		case bare == "":
-		case len(told) == 0:
-			said, told = bare, list[i:i+1]
-			if item {
-				said = above(all, l) + bare
+		if bare = plain(bare); q.said == "" {
+			if bare = telling(bare); bare == "" {
+				q.told[l.place] = true // it says nothing
 			}
-		case utf8.RuneCountInString(said) < maxSaid/2:
-			said, told = joined(said, bare, !l.follows(told[0]), item), list[i:i+1]
+		}
+		if bare != "" && utf8.RuneCountInString(q.said) < maxSaid/2 && !q.add(l, bare, item) {
+			break
 		}
 	}
-	if said == "" && len(list) > 0 {
-		last, item := listItem(list[len(list)-1].text)
-		if said, told = plain(last), list[len(list)-1:]; item && len(list) > 1 {
-			said = strings.TrimSpace(leftOutHere) + " " + said
+	if q.said == "" && len(list) > 0 {
+		l := list[len(list)-1]
+		last, item := listItem(l.text)
+		if q.said, q.last = plain(last), l.place; item && len(list) > 1 {
+			q.said = strings.TrimSpace(leftOutHere) + " " + q.said
 		}
 	}
-	if said = shortened(said, maxSaid); len(told) > 0 && told[0].place+1 < places {
+	said := shortened(q.said, maxSaid)
+	if q.last >= 0 && q.last+1 < places {
 		said = marked(said)
 	}
 	if strings.HasSuffix(said, leftOutHere) {
-		if found := findings(text); len(found) > 0 && !strings.Contains(said, found[0]) {
-			said = marked(shortened(found[0], maxSaid))
+		if found := findings(text); len(found) > 0 && !strings.Contains(said, found[0].text) {
+			said = marked(found[0].String())
 		}
 	}
 	result, question, gap := question(list)
 	if question != "" && !strings.Contains(said, question) {
-		if result != "" && !strings.Contains(said, result) {
-			if said += " " + shortened(result, maxQuestion); gap {
+		if result.text != "" && !strings.Contains(said, result.text) {
+			said += " " + q.untold(result) + shortened(result.text, maxQuestion)
+			if gap {
 				said = marked(said)
 			}
 		}
@@ -68,24 +65,59 @@ func closing(text string) string {
 	return said
 }
 
-// above is what stands above an entry of a list with which a quote begins: the heading of the list, or a mark for the
-// entries before it. A list says nothing without its heading.
-func above(lines []saying, entry saying) string {
-	i := slices.Index(lines, entry)
-	switch {
-	case i <= 0:
-		return ""
-	case isEntry(lines[i-1].text):
-		return strings.TrimSpace(leftOutHere) + " "
-	case isHeading(lines[i-1].text) && entry.follows(lines[i-1]):
-		return plain(lines[i-1].text) + " "
+// quotation is what is told of a text, line by line.
+type quotation struct {
+	lines []saying // of the text
+	said  string
+	last  int          // the place of the last line that is told
+	told  map[int]bool // the places of those that are
+}
+
+// add tells a line that says so much, with what it stands under. It reports whether there was room for both.
+func (q *quotation) add(l saying, bare string, item bool) bool {
+	before := *q
+	for _, h := range headings(q.lines, l) {
+		if !q.told[h.place] && !isGeneral(h.text) {
+			q.put(h, asHeading(h.text), false)
+		}
 	}
-	return ""
+	if before.said != "" && utf8.RuneCountInString(q.said) > maxSaid-minFinding && q.last != before.last {
+		*q = before
+		return false
+	}
+	q.put(l, bare, item)
+	return true
+}
+
+// put tells a line. Where it is not the first entry of a list that is told, what is left out before it is marked.
+func (q *quotation) put(l saying, text string, item bool) {
+	i := slices.IndexFunc(q.lines, func(o saying) bool { return o.place == l.place })
+	if q.said == "" && item && i > 0 && isEntry(q.lines[i-1].text) {
+		text = strings.TrimSpace(leftOutHere) + " " + text
+	}
+	behind := slices.ContainsFunc(q.lines, func(o saying) bool { return o.place == q.last && o.place == l.under })
+	q.said, q.told[l.place] = joined(q.said, text, q.last >= 0 && l.place != q.last+1, item && !behind), true
+	q.last = l.place
+}
+
+// untold is what a line stands under and is not told, for it to stand before that.
+func (q *quotation) untold(l saying) string {
+	text, place := "", -1
+	for _, h := range append(headings(q.lines, l), l) {
+		if text != "" && h.place != place+1 {
+			text += strings.TrimSpace(leftOutHere) + " "
+		}
+		if h.place != l.place && !q.told[h.place] && !isGeneral(h.text) {
+			text += asHeading(h.text) + " "
+			q.told[h.place], place = true, h.place
+		}
+	}
+	return text
 }
 
 // question is what the last line asks, and the last sentence before it that is no entry of a
 // list; gap says that something stands between them.
-func question(list []saying) (result, question string, gap bool) {
+func question(list []saying) (result saying, question string, gap bool) {
 	at, of := 0, 0 // places of sentences
 	for i, l := range list {
 		if i > 0 && !l.follows(list[i-1]) {
@@ -97,7 +129,7 @@ func question(list []saying) (result, question string, gap bool) {
 			if at++; isQuestion(s) {
 				question, gap = s, at > of+1
 			} else if question == "" && !item && strings.HasSuffix(s, ".") {
-				result, of = s, at
+				result, of = saying{l.place, l.under, s}, at
 			}
 		}
 	}
@@ -117,9 +149,9 @@ func isCode(line string) bool {
 // marked is what was said with a mark at its end that more was.
 func marked(said string) string { return strings.TrimSuffix(said, leftOutHere) + leftOutHere }
 
-// finding is a line without what an agent begins with that says nothing: praise of up to
+// telling is a line without what an agent begins with that says nothing: praise of up to
 // four words, "Great question!", and what it is about to look at, "Let me check:".
-func finding(line string) string {
+func telling(line string) string {
 	for s := range sentences(line) {
 		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." ||
 			s == "Sure."
@@ -169,19 +201,31 @@ func plain(line string) string {
 // findingWords are how agents word what they found out, and what they must not do or could not.
 var findingWords = newVocabulary("finding")
 
+// finding is a sentence in which an agent says what it found, and what that stands under.
+type finding struct{ under, text string }
+
+// String is the sentence as it is told.
+func (f finding) String() string {
+	if f.under != "" {
+		return f.under + " " + shortened(f.text, maxSaid)
+	}
+	return shortened(f.text, maxSaid)
+}
+
 // findings are the sentences of a text in which an agent says what it found.
-func findings(text string) (list []string) {
+func findings(text string) (list []finding) {
 	if !findingWords.says(text) {
 		return nil
 	}
-	for line := range unfenced(text) {
-		if isHeading(line) || line[0] == '|' {
+	lines, _ := sayings(text)
+	for _, l := range lines {
+		if isHeading(l.text) || l.text[0] == '|' {
 			continue
 		}
-		bare, _ := listItem(line)
+		bare, _ := listItem(l.text)
 		for s := range sentences(plain(bare)) {
 			if findingWords.says(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
-				list = append(list, s)
+				list = append(list, finding{headingOf(lines, l, strings.HasPrefix(plain(bare), s)), s})
 			}
 		}
 	}
@@ -201,30 +245,30 @@ const (
 // and whole entries are told. It is empty where nothing is asked; options says that a list stands beside the question.
 func asked(text string) (said string, options bool) {
 	lines, _ := sayings(text)
-	lines = lists.Filter(lines, func(l saying) bool { return !isHeading(l.text) })
 	at := -1
 	for i, l := range lines {
-		if asks(l.text) {
+		if asks(l.text) && !isHeading(l.text) {
 			at = i
 		}
 	}
 	if at < 0 {
 		return "", false
 	}
-	entry := func(i int) bool { return isEntry(lines[i].text) }
 	from, to := at, at+1
-	for to < len(lines) && entry(to) {
+	for to < len(lines) && isEntry(lines[to].text) {
 		to++
 	}
 	if to == at+1 {
-		for from > 0 && entry(from-1) {
-			from--
-		}
-		if from > 0 && (from == at || strings.HasSuffix(plain(lines[from-1].text), ":")) {
+		first, behind := listAbove(lines[:at])
+		switch {
+		case first < behind: // what stands between the list and the question is left out
+			lines = slices.Concat(lines[:behind], lines[at:])
+			from, at, to = first, behind, behind+1
+		case at > 0 && !isHeading(lines[at-1].text):
 			from--
 		}
 	}
-	said = block(lines[from:to], at-from)
+	said = strings.TrimSpace(headingOf(lines, lines[from], true) + " " + block(lines[from:to], at-from))
 	options = slices.ContainsFunc(lines[from:to], func(l saying) bool { return isEntry(l.text) })
 	for first := range sentences(closing(text)) {
 		first, _, _ = strings.Cut(first, leftOutHere)
@@ -236,6 +280,36 @@ func asked(text string) (said string, options bool) {
 	gap := strings.TrimSpace(leftOutHere)
 	return strings.TrimSpace(strings.ReplaceAll(said, gap+" "+gap, gap)), options
 }
+
+// listAbove is where the list with which lines end begins, with its heading, and where it ends: headings may follow it.
+// A list that goes on under headings of one kind is one.
+func listAbove(lines []saying) (first, behind int) {
+	behind = len(lines)
+	for behind > 0 && isHeading(lines[behind-1].text) && !isEntry(lines[behind-1].text) {
+		behind--
+	}
+	first = behind
+	for top := ""; ; {
+		from := first
+		for first > 0 && isEntry(lines[first-1].text) {
+			first--
+		}
+		if first == from || first == 0 {
+			return first, behind
+		}
+		above := lines[first-1]
+		if !isHeading(above.text) || top != "" && marksOf(above.text) != marksOf(top) {
+			if top == "" && lines[first].under == above.place {
+				first--
+			}
+			return first, behind
+		}
+		first, top = first-1, above.text
+	}
+}
+
+// marksOf are the marks by which a line is a heading.
+func marksOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, "#*"))] }
 
 // asks reports whether a line asks something.
 func asks(line string) bool {
@@ -268,7 +342,9 @@ func block(lines []saying, question int) string {
 	var b strings.Builder
 	for i, l := range lines {
 		told := ask
-		if i != question {
+		if i != question && isHeading(l.text) && !isEntry(l.text) {
+			told = asHeading(l.text)
+		} else if i != question {
 			told = beside(l.text)
 			if room -= utf8.RuneCountInString(told); room < 0 {
 				entries++
@@ -283,7 +359,7 @@ func block(lines []saying, question int) string {
 		case b.Len() == 0:
 		case !l.follows(lines[i-1]):
 			b.WriteString(leftOutHere + " ")
-		case isEntry(l.text) && isEntry(lines[i-1].text):
+		case isEntry(l.text) && isEntry(lines[i-1].text) && !strings.HasSuffix(b.String(), ":"):
 			b.WriteString("; ")
 		default:
 			b.WriteString(" ")

@@ -40,7 +40,7 @@ func Losses(ctx context.Context, s Session) (list []Loss) {
 	said := make(map[string]bool)
 	bound := func(m *abi.Message, words string) {
 		for _, r := range bindings(words) {
-			if r.binds {
+			if r.binds && !r.heads {
 				list, said[m.ID] = append(list, Loss{LostRule, m.ID, r.text}), true
 			}
 		}

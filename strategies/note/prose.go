@@ -25,10 +25,10 @@ func unfenced(text string) iter.Seq[string] {
 }
 
 // saying is a line of a text that says something, and where it stands: the next one follows it
-// where its place is the next one.
+// where its place is the next one. Under is the place of the line that it stands under, -1 where there is none.
 type saying struct {
-	place int
-	text  string
+	place, under int
+	text         string
 }
 
 // follows reports whether nothing stands between a line and one before it.
@@ -37,16 +37,17 @@ func (s saying) follows(before saying) bool { return s.place == before.place+1 }
 // sayings are the lines of a text, trimmed, that stand in no block of code and are no rule
 // between others, and how many places there are: code has places too.
 func sayings(text string) (list []saying, places int) {
+	var o outline
 	fenced := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
+	for raw := range strings.Lines(text) {
+		line := strings.TrimSpace(raw)
 		if strings.Trim(line, "-|: ") == "" {
 			continue
 		}
 		if begins := strings.HasPrefix(line, fence); begins {
 			fenced = !fenced
 		} else if !fenced {
-			list = append(list, saying{places, line})
+			list = append(list, saying{places, o.under(raw, line, places), line})
 		}
 		places++
 	}

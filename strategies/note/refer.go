@@ -81,7 +81,8 @@ func (t *turn) answers() bool {
 
 // answersTo reports whether a turn answers what the agent asked at the end of the one before.
 func (t *turn) answersTo(before *turn) bool {
-	return t.answers() && asks(before.said) && !asks(cmp.Or(t.words, t.opens))
+	words := cmp.Or(t.words, t.opens)
+	return asks(before.said) && (t.answers() && !asks(words) || t.again == 0 && replies(words))
 }
 
 // brief is what the closing words of an agent ask, in a few words.

@@ -24,6 +24,7 @@ type rule struct {
 	n     int
 	text  string
 	binds bool // surely
+	heads bool // the rules behind it stand under it
 	// left is how many of a message an earlier note had no room for; then there is no text.
 	left int
 }
@@ -58,9 +59,16 @@ func bindings(words string) (list []rule) {
 			list = append(list, rule{text: s, binds: binds})
 		}
 	}
+	above := aboveEntries(words)
+	heading := "" // of the entries before
 	for line, printed := range typed(words) {
 		entry, item := listItem(line)
 		if item && len(words) <= maxPasted || isBox(line) {
+			if next := above[line]; next != "" && next != heading {
+				list = append(slices.DeleteFunc(list, func(r rule) bool { return r.text == next }),
+					rule{text: next, binds: true, heads: true})
+			}
+			heading = above[line]
 			add(entry, true)
 			continue
 		}
@@ -79,6 +87,24 @@ func bindings(words string) (list []rule) {
 		}
 	}
 	return list
+}
+
+// aboveEntries are the headings of the lists of a text, as rules have them, by the entries: without it an entry of
+// what must not be done reads as a wish.
+func aboveEntries(words string) map[string]string {
+	lines, _ := sayings(words)
+	above := make(map[string]string)
+	for _, l := range lines {
+		list := headings(lines, l)
+		if _, item := listItem(l.text); len(list) == 0 || !item && !isBox(l.text) {
+			continue
+		}
+		last := list[len(list)-1].text
+		if _, item := listItem(last); !item && !isGeneral(last) && !wishes[bareHeading(last)] {
+			above[l.text] = strings.TrimRight(strings.ReplaceAll(asHeading(last), "**", ""), ":") + ":"
+		}
+	}
+	return above
 }
 
 // typed are the lines of a text that stand in no block of code, and whether each was pasted: it looks so, or it
@@ -172,12 +198,13 @@ func (n *Note) lost(v *view) []rule {
 		}
 		shown := v.words(i)
 		for _, r := range bindings(t.words) {
-			if !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
+			if r.heads || !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
 				r.n, r.binds = t.n, r.binds || n.focus.bears(r.text)
 				list = append(list, r)
 			}
 		}
 	}
+	list = withRules(list)
 	slices.SortStableFunc(list, func(x, y rule) int { return x.n - y.n })
 	for i := range list {
 		r := &list[i]
@@ -186,6 +213,16 @@ func (n *Note) lost(v *view) []rule {
 		}
 	}
 	return unique(list)
+}
+
+// withRules are rules without the headings that none stands under.
+func withRules(list []rule) (kept []rule) {
+	for i, r := range list {
+		if alone := i+1 == len(list) || list[i+1].heads || list[i+1].n != r.n; !r.heads || !alone {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 // withdrawn is the number of the message that takes back what a person said in turn n; 0 where none does.
@@ -205,12 +242,12 @@ func leftOutOf(m *abi.Message, pruned []abi.Message, n int) (list []rule) {
 		return nil
 	}
 	for _, r := range bindings(pruned[i].Words()) {
-		if !strings.Contains(m.Text(), r.text) {
+		if r.heads || !strings.Contains(m.Text(), r.text) {
 			r.n = n
 			list = append(list, r)
 		}
 	}
-	return list
+	return withRules(list)
 }
 
 // unique are rules without those that were said before in the same words. The last
@@ -222,7 +259,7 @@ func unique(list []rule) []rule {
 	}
 	var out []rule
 	for i, r := range list {
-		if last[r.text] == i || r.left > 0 {
+		if last[r.text] == i || r.left > 0 || r.heads {
 			out = append(out, r)
 		}
 	}
@@ -265,6 +302,7 @@ func (p *parts) rules(list []rule, budget int) []string {
 	lines, told, left := []string{headRules}, false, 0
 	for i, r := range list {
 		switch {
+		case r.heads && (i+1 == len(list) || !keep[i+1] || list[i+1].heads || list[i+1].n != r.n):
 		case keep[i]:
 			lines, told = append(lines, "- "+r.String()), true
 		default:
@@ -306,5 +344,5 @@ func readRule(entry string) (r rule, ok bool) {
 			return rule{n: n, left: left}, true
 		}
 	}
-	return rule{n: n, text: text, binds: !maybe(text)}, true
+	return rule{n: n, text: text, binds: !maybe(text), heads: strings.HasSuffix(text, ":")}, true
 }

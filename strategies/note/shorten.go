@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // shorter is what is shown of a person's words in about so many characters, more
@@ -36,10 +37,64 @@ func shorter(words string, runes int, id string) string {
 	}
 	head := excerpt.Head(clip.First(words, runes*2/3))
 	tail := excerpt.Tail(clip.Last(words[len(head):], runes/3))
-	if gone := words[len(head) : len(words)-len(tail)]; len(gone) <= len(mark(gone)) {
+	gone := words[len(head) : len(words)-len(tail)]
+	if len(gone) <= len(mark(gone)) {
 		return words // nothing is gained
 	}
-	return strings.TrimSpace(head) + "\n" + mark(words[len(head):len(words)-len(tail)]) + "\n" + strings.TrimSpace(tail)
+	before, heading, after := atHeading(words, len(head), len(words)-len(tail))
+	if len(before) <= len(mark(before)) {
+		return joinedLines(head, mark(gone), tail)
+	}
+	if behind := mark(after); len(after) > len(behind) {
+		return joinedLines(head, mark(before), heading, behind, tail)
+	}
+	return joinedLines(head, mark(before), heading, after+tail)
+}
+
+// joinedLines are texts on lines of their own, without those that are blank.
+func joinedLines(texts ...string) string {
+	texts = lists.Map(texts, strings.TrimSpace)
+	return strings.Join(lists.Filter(texts, func(s string) bool { return s != "" }), "\n")
+}
+
+// atHeading parts a text between two places of words at the last line that what follows stands under: before, the line
+// and what is behind it. All of it is before where there is none, or one that is long.
+func atHeading(words string, from, to int) (before, heading, after string) {
+	gone := words[from:to]
+	lines, _ := sayings(words[:to])
+	if len(lines) == 0 {
+		return gone, "", ""
+	}
+	of := lines[len(lines)-1] // the line that goes on
+	if words[to-1] == '\n' {
+		all, _ := sayings(words)
+		if len(all) <= len(lines) {
+			return gone, "", ""
+		}
+		of = all[len(lines)]
+	}
+	above := headings(lines, of)
+	if len(above) == 0 || utf8.RuneCountInString(above[len(above)-1].text) > maxBefore {
+		return gone, "", ""
+	}
+	heading = above[len(above)-1].text
+	before, after, ok := cutLast(gone, heading)
+	if !ok || strings.Contains(before+heading+after, excerpt.LeftOut) {
+		return gone, "", ""
+	}
+	return before, heading, after
+}
+
+// cutLast cuts a text around the last line that is so, white space aside.
+func cutLast(text, line string) (before, after string, ok bool) {
+	for end := len(text); end > 0; {
+		from := strings.LastIndexByte(text[:end-1], '\n') + 1
+		if from > 0 && strings.TrimSpace(text[from:end]) == line {
+			return text[:from], text[end:], true
+		}
+		end = from
+	}
+	return "", "", false
 }
 
 // maxFirst is the room, in characters, for a first sentence alone.

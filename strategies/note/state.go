@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // The state is where the work stood at the end of the messages: what the agent said and
@@ -114,7 +115,7 @@ const maxAfter = 4
 // announces reports whether a step only says what the next one is: the call below tells it.
 func (s step) announces() bool {
 	said := strings.TrimSpace(s.said)
-	return said != "" && !strings.Contains(said, "\n") && (strings.HasSuffix(said, ":") || finding(said) == "")
+	return said != "" && !strings.Contains(said, "\n") && (strings.HasSuffix(said, ":") || telling(said) == "")
 }
 
 // String is a step in one line.
@@ -127,21 +128,16 @@ func (s step) String() string {
 
 // lastWordsOf are the last words of an agent in about so many characters: their lines as
 // they are, of long ones the first and the last: what it found stands there, and what it
-// was about to do.
+// was about to do. A line is told with those that it stands under.
 func lastWordsOf(said string, runes int) string {
-	var lines []string
-	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(line); strings.Trim(line, "-|: ") != "" {
-			lines = append(lines, shortened(line, maxLine))
-		}
-	}
+	lines := wordLines(said)
 	from, to, room := 0, len(lines), runes
 	for from < to {
 		k := from // the end counts twice as much as the beginning
-		if 3*utf8.RuneCountInString(strings.Join(lines[:from+1], "")) > runes {
+		if 3*utf8.RuneCountInString(textOf(lines[:from+1])) > runes {
 			k = to - 1
 		}
-		if room -= utf8.RuneCountInString(lines[k]); room < 0 {
+		if room -= utf8.RuneCountInString(lines[k].text); room < 0 {
 			break
 		}
 		if k == from {
@@ -150,13 +146,54 @@ func lastWordsOf(said string, runes int) string {
 			to--
 		}
 	}
-	if from < to {
-		if from == 0 && to == len(lines) { // of one line that is too long
-			return agentMark + shortened(lines[0], runes)
-		}
-		lines = slices.Concat(lines[:from], []string{strings.TrimSpace(leftOutHere)}, lines[to:])
+	if from == 0 && to == len(lines) && to > 0 { // one line that is too long
+		return agentMark + shortened(strings.TrimSpace(lines[0].text), runes)
 	}
-	return agentMark + strings.Join(lines, "\n"+moreLine)
+	above := headingsAbove(lines, from, to)
+	for to < len(lines) && utf8.RuneCountInString(textOf(slices.Concat(lines[:from], above, lines[to:]))) > runes {
+		to++
+		above = headingsAbove(lines, from, to)
+	}
+	var told []string
+	place := -1
+	for _, l := range slices.Concat(lines[:from], above, lines[to:]) {
+		if l.place != place+1 {
+			told = append(told, strings.TrimSpace(leftOutHere))
+		}
+		told, place = append(told, l.text), l.place
+	}
+	if place+1 < len(lines) {
+		told = append(told, strings.TrimSpace(leftOutHere))
+	}
+	return agentMark + strings.Join(told, "\n"+moreLine)
+}
+
+// wordLines are the lines of an agent's words as they are shown, with the white space before them, without rules
+// between others. Their places are those in the list.
+func wordLines(said string) (lines []saying) {
+	var o outline
+	for raw := range strings.Lines(said) {
+		line := strings.TrimSpace(raw)
+		if strings.Trim(line, "-|: ") == "" {
+			continue
+		}
+		shown := strings.TrimRight(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\r\n") + shortened(line, maxLine)
+		lines = append(lines, saying{len(lines), o.under(raw, line, len(lines)), shown})
+	}
+	return lines
+}
+
+// headingsAbove are the lines between from and to that those from to on stand under.
+func headingsAbove(lines []saying, from, to int) (list []saying) {
+	if to == len(lines) {
+		return nil
+	}
+	return lists.Filter(headings(lines, lines[to]), func(l saying) bool { return l.place >= from })
+}
+
+// textOf are lines without what stands between them.
+func textOf(lines []saying) string {
+	return strings.Join(lists.Map(lines, func(l saying) string { return l.text }), "")
 }
 
 // maxLine is how much of a line of an agent's last words is shown, in characters.

@@ -143,7 +143,7 @@ func (v *view) answered(budget int) int {
 				v.said[i-1], left = said, left-n
 			}
 		}
-		if v.said[i-1] == "" && !named && t.words != "" {
+		if v.said[i-1] == "" && !named && t.words != "" && t.answers() {
 			v.size[i] = len(sizes) - 1
 		}
 	}

@@ -48,9 +48,9 @@ type thread struct {
 	files    shortNames
 	steps    []step // what was said and done last, see state.go
 	standing standing
-	found    []string // what the agent found in the turn, in its own words
-	undone   []string // arguments of calls of the turn that took others back
-	media    []string // that went with the turn, see media.go
+	found    []finding // what the agent found in the turn
+	undone   []string  // arguments of calls of the turn that took others back
+	media    []string  // that went with the turn, see media.go
 }
 
 func newThread(h outcome.Harness, modified []string) *thread {
@@ -165,7 +165,7 @@ func (t *thread) agent(m *abi.Message) {
 		t.work.Call(&m.ToolCalls[i])
 	}
 	for _, f := range findings(text) {
-		t.found = append(slices.DeleteFunc(t.found, func(s string) bool { return s == f }), f)
+		t.found = append(slices.DeleteFunc(t.found, func(o finding) bool { return o == f }), f)
 		t.found = t.found[max(0, len(t.found)-2*maxFindings):]
 	}
 	if text != "" {
@@ -250,10 +250,10 @@ func (t *thread) end(answer string) {
 			said = ask
 		}
 	}
-	found := lists.Filter(t.found, func(f string) bool { return !strings.Contains(plain(t.closing), f) })
+	said = withRefusal(said, t.closing)
+	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
 	if n := len(found); n > 0 {
-		found = lists.Map(found[max(0, n-maxFindings):], func(f string) string { return shortened(f, maxSaid) })
-		t.add(foundMark + strings.Join(found, " / "))
+		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.goesOn && !t.silent {
 		t.add(workedOn)

@@ -43,3 +43,12 @@ func (v *vocabulary) in(lower string) bool {
 
 // says reports whether a text holds one of the words, in whatever case.
 func (v *vocabulary) says(text string) bool { return v.in(strings.ToLower(text)) }
+
+// begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
+func (v *vocabulary) begins(text string) bool {
+	lower := strings.ToLower(text) + " "
+	return slices.ContainsFunc(v[lower[0]], func(w string) bool {
+		rest, ok := strings.CutPrefix(lower, w)
+		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
+	})
+}

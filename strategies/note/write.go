@@ -124,10 +124,12 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.left -= o.Count(strings.Join(rules, "\n"))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
+	refused := v.refused(max(0, min(cameShare.of(budget)-deeds, p.left-least/2)))
+	p.left -= refused
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
-	came := max(0, cameShare.of(budget)-deeds-asked)
+	came := max(0, cameShare.of(budget)-deeds-refused-asked)
 	v.fill(min(came+extra, p.left), saidShare.of(budget)+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)

@@ -1,0 +1,107 @@
+package note
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+)
+
+// What an agent refused, and why, binds what follows as much as what it did: who goes on must not offer it again, and
+// what a person answers to it ("that's all right") is taken for consent without it. So of the closing words of a turn
+// the sentence that refuses stays.
+
+// refusingWords are how agents word what they may not do, cannot do, or will not do.
+var refusingWords = newVocabulary("refusing")
+
+// refuses reports whether a sentence of an agent refuses something.
+func refuses(s string) bool {
+	return refusingWords.says(s+" ") && !isQuestion(s) && !strings.HasPrefix(s, "If ") && !strings.HasSuffix(s, ":")
+}
+
+// refusal is the first sentence of an agent that refuses something, and what it stands under; empty where none does.
+// Entries of lists speak of other things for the most part.
+func refusal(text string) (refused, under string) {
+	if !refusingWords.says(text + " ") {
+		return "", ""
+	}
+	lines, _ := sayings(text)
+	for _, l := range lines {
+		if isHeading(l.text) || isCode(l.text) || isEntry(l.text) {
+			continue
+		}
+		bare := plain(l.text)
+		for s := range sentences(bare) {
+			if refuses(s) {
+				return s, headingOf(lines, l, strings.HasPrefix(bare, s))
+			}
+		}
+	}
+	return "", ""
+}
+
+// withRefusal are the closing words of an agent as they are told with what it refuses in them, in its place.
+func withRefusal(said, text string) string {
+	refused, under := refusal(text)
+	if refused == "" || strings.Contains(said, refused) {
+		return said
+	}
+	const gap = leftOutHere + " "
+	flat := clip.OneLine(plain(text))
+	place := strings.Index(flat, clip.First(refused, maxBefore))
+	said, cut := strings.CutSuffix(said, leftOutHere)
+	var before, after []string
+	for _, part := range strings.Split(said, gap) {
+		if i := strings.Index(part, clip.First(refused, maxBefore)); i >= 0 { // it was cut there
+			part = strings.TrimSpace(part[:i])
+		}
+		switch at := strings.Index(flat, clip.First(part, maxBefore)); {
+		case part == "":
+		case at > place && place >= 0:
+			after = append(after, part)
+		default:
+			before = append(before, part)
+		}
+	}
+	told := strings.TrimSpace(under + " " + shortened(refused, maxSaid))
+	said = strings.Join(slices.Concat(before, []string{told}, after), gap)
+	if cut {
+		said = marked(said)
+	}
+	return said
+}
+
+// refused adds what the agent refused, the newest first: in short where there is no room for all of its words. It
+// returns what that costs.
+func (v *view) refused(budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		said := v.turns[i].said
+		refused, _ := refusal(said)
+		if refused == "" || v.folded(i) || strings.Contains(v.said[i], refused) {
+			continue
+		}
+		before := 0
+		if v.said[i] != "" { // in short
+			before = v.count(agentMark+v.said[i]) + 2
+		}
+		for _, form := range []string{said, strings.TrimSpace(leftOutHere) + " " + refused} {
+			if n := v.count(agentMark+form) + 2 - before; n <= left && (n <= left/2 || form != said) {
+				v.said[i], left = form, left-n
+				break
+			}
+		}
+	}
+	return budget - left
+}
+
+// replyingWords are how people begin an answer to what somebody asked.
+var replyingWords = newVocabulary("replying")
+
+// replies reports whether words begin with a short answer to what somebody asked, and go on: "That's all right. I ..."
+func replies(words string) bool {
+	for s := range sentences(strings.TrimSpace(words)) {
+		return len(s) <= maxBare && !isQuestion(s) && replyingWords.begins(s)
+	}
+	return false
+}

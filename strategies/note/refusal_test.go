@@ -1,0 +1,60 @@
+package note_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestWhatTheAgentRefused: what an agent refused is told, in small notes too, and what a person said to it stands with
+// it: "that's all right" is no consent to what was asked for.
+func TestWhatTheAgentRefused(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	const (
+		cannot = "Additionally, since it has no insurance, it cannot be canceled under the current policy."
+		offer  = "I can transfer you to a human agent. Would you like me to do that?"
+	)
+	refuses := said("Since your reservation was created on 2024-05-01, it is beyond the 24-hour window. " + cannot +
+		"\n\nIf you need further assistance, " + offer)
+	look := called("search_direct_flight", map[string]any{"origin": "JFK"}, "[]", false)
+	msgs := session("I need to change my reservation.", said("Which one?"), "H9ZU1C. Cancel it, please.", refuses,
+		"That's all right. I'll handle it later. I also wonder why it does not refund to gift cards anymore.",
+		said("Refunds go to the original payment methods. Anything else?"),
+		"Find me the cheapest flight to the West Coast, to any place there.", look, look,
+		said("The cheapest one goes to Seattle: HAT069, at $51. "+strings.Repeat("It leaves at six. ", 20)))
+	for budget := 1400; budget < 5000; budget += 200 {
+		text := render(msgs, note.Options{Budget: budget})
+		for round := range 3 {
+			got := thread(text)
+			before, _, told := strings.Cut(got, "> That's all right.")
+			if told && !strings.Contains(before, cannot) {
+				t.Fatalf("budget %d, round %d: the refusal is not told:\n%s", budget, round, got)
+			}
+			if !told && budget > 2000 {
+				t.Fatalf("budget %d, round %d: the answer is not told:\n%s", budget, round, got)
+			}
+			text = render(session(summary(text)), note.Options{Budget: budget})
+		}
+	}
+	t.Run("in its place among the closing words", func(t *testing.T) {
+		long := strings.Repeat("I looked at all of it. ", 12)
+		msgs := session("Cancel it.", said("It is an old one. "+long+"\n\nI'm unable to cancel it.\n\n"+long+
+			"\n\n"+offer), "ok")
+		if got := thread(render(msgs, note.Options{})); !strings.Contains(got, "- Agent: It is an old one. [...] I'm "+
+			"unable to cancel it. [...] "+"I looked at all of it. "+offer) {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("entries of lists, questions and conditions refuse nothing", func(t *testing.T) {
+		long := strings.Repeat("The table is read by three programs. ", 8)
+		for _, none := range []string{"- The table cannot be read twice.", "Shall I say that it cannot be read?",
+			"If it cannot be read twice, I lock it."} {
+			if got := thread(render(session("Look.", said(long+"\n\n"+none+"\n\nDone."), "ok"), note.Options{})); strings.Contains(got,
+				"read twice") {
+				t.Errorf("%q is told:\n%s", none, got)
+			}
+		}
+	})
+}
