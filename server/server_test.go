@@ -2,13 +2,20 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -77,6 +84,71 @@ func TestToken(t *testing.T) {
 	for _, path := range []string{"/sessions", "/openapi.json", "/../../metrics", "/nothing"} {
 		if r := s.Do(http.MethodGet, path, nil); r.Status != http.StatusUnauthorized || r.Code() != "unauthorized" {
 			t.Errorf("%s: %d %s", path, r.Status, r.Body)
+		}
+	}
+}
+
+// TestLookIsWhole: a context is written as its description says, field by field, also where
+// messages hold what the fast writer refuses.
+func TestLookIsWhole(t *testing.T) {
+	deep := json.RawMessage(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))
+	for _, msgs := range [][]abi.Message{nil, {}, servetest.Chat(3), {{ID: "a", Role: abi.RoleUser, Raw: deep}}} {
+		look := service.Look{Session: "s", Version: 3, Call: "c", Messages: msgs,
+			Report: &kagewasm.Report{Compacted: true, Kept: []string{"a"}}}
+		got, err := look.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(look)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var x, y map[string]any
+		if err := errors.Join(json.Unmarshal(got, &x), json.Unmarshal(want, &y)); err != nil {
+			t.Fatal(err)
+		}
+		if msgs == nil {
+			y["messages"] = []any{}
+		}
+		if !reflect.DeepEqual(x, y) {
+			t.Errorf("%.300s\n%.300s", got, want)
+		}
+	}
+}
+
+// TestAppendToClosed: a session that is not open takes messages without being read. Ids that
+// it has, or had, are refused as by an open one, and messages without an id get one that
+// nobody has.
+func TestAppendToClosed(t *testing.T) {
+	var answers [2][]string
+	for i, open := range []bool{false, true} {
+		s := servetest.Start(t, &servetest.Host{}, service.Options{MaxOpen: 1})
+		s.Must(201, "POST", "/sessions", map[string]any{"id": "a", "context_window": 300}, nil)
+		s.Must(201, "POST", "/sessions", map[string]any{"id": "b"}, nil)
+		s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(20)}, nil)
+		s.Must(200, "GET", "/sessions/a/context", nil, nil) // which compacts
+		if !open {
+			s.Must(200, "GET", "/sessions/b/context", nil, nil)
+		}
+		var all struct{ Messages []session.StoredMessage }
+		s.Must(200, "GET", "/sessions/a/messages?include_superseded=true", nil, &all)
+		gone := slices.IndexFunc(all.Messages, func(m session.StoredMessage) bool { return m.Superseded })
+		for _, body := range []string{
+			`{"messages":[{"role":"user","content":"x"},{"role":"user","content":"x"}]}`,
+			`{"messages":[{"role":"user","content":"x"}]}`,
+			`{"messages":[{"id":"` + all.Messages[gone].ID + `","role":"user","content":"x"}]}`,
+			`{"messages":[{"id":"n","role":"user","content":"x"},{"id":"n","role":"user","content":"x"}]}`,
+			`{"messages":[{"id":"n","role":"bot","content":"x"}]}`} {
+			r := s.Do("POST", "/sessions/a/messages", body)
+			answers[i] = append(answers[i], fmt.Sprint(r.Status, " ", string(r.Body)))
+		}
+	}
+	if !slices.Equal(answers[0], answers[1]) {
+		t.Errorf("closed: %q\nopen:   %q", answers[0], answers[1])
+	}
+	for i, status := range []string{"201", "201", "422", "422", "422"} {
+		if !strings.HasPrefix(answers[0][i], status) {
+			t.Errorf("%d: %s", i, answers[0][i])
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/msgid"
 )
 
 // History is a session as its journal has it. A [Session] has one; programs that
@@ -106,21 +105,11 @@ func (h *History) Append(ctx context.Context, msgs ...abi.Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	taken := func(id string) bool { return h.archive.get(id) != nil }
-	msgs = msgid.Fill(msgs, nil, taken)
-	now := make(map[string]bool, len(msgs))
-	for i := range msgs {
-		id, role := msgs[i].ID, msgs[i].Role
-		if now[id] || taken(id) {
-			return usage("append", "message %d: id %q: every message of a session needs an id of its own, "+
-				"also beside those that were superseded", i, id)
-		}
-		if !role.Valid() {
-			return usage("append", "message %d: role %q: use system, user, assistant or tool", i, role)
-		}
-		now[id] = true
+	var e Entry
+	if err := e.Arrive(msgs, func(id string) bool { return h.archive.get(id) != nil }); err != nil {
+		return err
 	}
-	return h.write(ctx, Entry{Append: slices.Clone(msgs)})
+	return h.write(ctx, e)
 }
 
 // Rewrite puts another list in the place of the one there is: what a compaction

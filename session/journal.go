@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/msgid"
 )
 
 // Entry is one thing that happened to a session. A session is the list of its
@@ -33,6 +34,27 @@ type Entry struct {
 	Proposed *Proposal `json:"proposed,omitempty"`
 	// Rejected is what the operator did not want.
 	Rejected *Rejection `json:"rejected,omitempty"`
+}
+
+// Arrive makes e the entry of messages that arrive. Who has no id gets one; an id that is
+// there twice, or that is taken, is a usage error. taken reports whether the session has, or
+// ever had, a message of an id.
+func (e *Entry) Arrive(msgs []abi.Message, taken func(id string) bool) error {
+	msgs = msgid.Fill(msgs, nil, taken)
+	now := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		id, role := msgs[i].ID, msgs[i].Role
+		if now[id] || taken(id) {
+			return usage("append", "message %d: id %q: every message of a session needs an id of its own, "+
+				"also beside those that were superseded", i, id)
+		}
+		if !role.Valid() {
+			return usage("append", "message %d: role %q: use system, user, assistant or tool", i, role)
+		}
+		now[id] = true
+	}
+	e.Append = slices.Clone(msgs)
+	return nil
 }
 
 // Proposal is a compaction as it would be applied: to the list as it was at that

@@ -4,9 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -25,22 +29,19 @@ func (tx *Tx) Load(ctx context.Context, key string) ([]session.Entry, error) {
 	return load(ctx, tx.tx, key, bodies)
 }
 
-// bodies are whole messages, names their ids alone.
-const (
-	bodies = "SELECT seq, message FROM messages WHERE session = $1 ORDER BY seq, n"
-	names  = "SELECT seq, id FROM messages WHERE session = $1 ORDER BY seq, n"
-)
-
-// ByID is a journal whose messages have nothing but an id: all that appending needs, and a
+// byID is a journal whose messages have nothing but an id: all that a rollback needs, and a
 // tenth of the work.
-type ByID struct{ *Tx }
+type byID struct{ *Tx }
 
 // Load implements [session.Journal].
-func (j ByID) Load(ctx context.Context, key string) ([]session.Entry, error) {
+func (j byID) Load(ctx context.Context, key string) ([]session.Entry, error) {
 	return load(ctx, j.tx, key, names)
 }
 
-func load(ctx context.Context, c conn, key, messages string) (list []session.Entry, err error) {
+// load reads the entries of a session. each calls its function for the messages of it, in
+// the order in which they came.
+func load(ctx context.Context, c conn, key string,
+	each func(context.Context, conn, string, func(seq int, m abi.Message)) error) (list []session.Entry, err error) {
 	err = rows(ctx, c, func(r *sql.Rows) error {
 		var text string
 		if err := r.Scan(&text); err != nil {
@@ -52,28 +53,95 @@ func load(ctx context.Context, c conn, key, messages string) (list []session.Ent
 	if err != nil || list == nil {
 		return nil, fault("load", err)
 	}
-	err = rows(ctx, c, func(r *sql.Rows) error {
-		var seq int
-		var text string
-		if err := r.Scan(&seq, &text); err != nil {
-			return err
-		}
+	err = each(ctx, c, key, func(seq int, m abi.Message) {
 		if seq > len(list) || list[seq-1].Rewrite != nil {
-			return nil // it came since, or stands in the entry
-		}
-		m := abi.Message{ID: text}
-		if messages == bodies {
-			if err := json.Unmarshal([]byte(text), &m); err != nil {
-				return err
-			}
+			return // it came since, or stands in the entry
 		}
 		list[seq-1].Append = append(list[seq-1].Append, m)
-		return nil
-	}, messages, key)
+	})
 	if err != nil {
 		return nil, fault("load", err)
 	}
 	return list, nil
+}
+
+// names are messages with nothing but their ids.
+func names(ctx context.Context, c conn, key string, do func(int, abi.Message)) error {
+	return rows(ctx, c, func(r *sql.Rows) error {
+		var seq int
+		var m abi.Message
+		err := r.Scan(&seq, &m.ID)
+		do(seq, m)
+		return err
+	}, "SELECT seq, id FROM messages WHERE session = $1 ORDER BY seq, n", key)
+}
+
+// maxTogetherRead is how many messages are read as one value: a database takes as long for
+// a row as for some kilobytes of it.
+const maxTogetherRead = 1000
+
+// bodies are whole messages.
+func bodies(ctx context.Context, c conn, key string, do func(int, abi.Message)) error {
+	for seq, n, more := 0, 0, true; more; {
+		var places, texts string
+		if err := c.QueryRowContext(ctx, `SELECT COALESCE(string_agg(CAST(seq AS TEXT) || ',' || CAST(n AS TEXT), ','), ''),
+			COALESCE(string_agg(message, ','), '') FROM (SELECT seq, n, message FROM messages
+			WHERE session = $1 AND (seq, n) > ($2, $3) ORDER BY seq, n LIMIT $4) AS page`, key, seq, n-1, maxTogetherRead).
+			Scan(&places, &texts); err != nil {
+			return err
+		}
+		var at []int
+		if err := json.Unmarshal([]byte("["+places+"]"), &at); err != nil {
+			return err
+		}
+		list, err := messagesOf("[" + texts + "]")
+		if err != nil {
+			return err
+		}
+		if len(at) != 2*len(list) {
+			return fmt.Errorf("%d places of %d messages", len(at)/2, len(list))
+		}
+		for i := range list {
+			seq, n = at[2*i], at[2*i+1]+1
+			do(seq, list[i])
+		}
+		more = len(list) == maxTogetherRead
+	}
+	return nil
+}
+
+// messagesOf reads a list of messages.
+func messagesOf(doc string) (list []abi.Message, err error) {
+	if list, err = wire.Messages(doc); err != nil { // which takes less than was written
+		list = nil
+		err = json.Unmarshal([]byte(doc), &list)
+	}
+	return list, err
+}
+
+// Arriving is the next entry of a session that is stored, with messages that arrive. To
+// make it takes a look at their ids alone, however long the session is. It is not stored
+// yet.
+func (tx *Tx) Arriving(ctx context.Context, key string, msgs []abi.Message) (e session.Entry, err error) {
+	e.Time = tx.store.opts.Now().UTC().Format(time.RFC3339)
+	if err := tx.tx.QueryRowContext(ctx, "SELECT seq + 1 FROM sessions WHERE session = $1", key).Scan(&e.Seq); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			err = unknown("append", key)
+		}
+		return e, fault("append", err)
+	}
+	const find = "SELECT EXISTS (SELECT 1 FROM messages WHERE session = $1 AND id = $2)"
+	var failed error
+	taken := func(id string) (is bool) {
+		if failed == nil {
+			failed = tx.tx.QueryRowContext(ctx, find, key, id).Scan(&is)
+		}
+		return is
+	}
+	if err = e.Arrive(msgs, taken); failed != nil {
+		err = failed
+	}
+	return e, fault("append", err)
 }
 
 // Append implements [session.Journal]: it stores the entry, and what follows from it.
@@ -159,7 +227,7 @@ func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]ab
 		}
 		return after, nil, tx.addRecord(ctx, key, e)
 	}
-	h, err := session.OpenHistory(ctx, ByID{tx}, key, nil)
+	h, err := session.OpenHistory(ctx, byID{tx}, key, nil)
 	if err != nil {
 		return nil, nil, err
 	}

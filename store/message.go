@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"encoding/json"
 
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -46,17 +48,27 @@ func (tx *Tx) add(ctx context.Context, key string, seq int, list []session.Place
 			}
 		}
 		last++
-		text, err := json.Marshal(m.Message)
+		text, err := textOf(&m.Message)
 		if err != nil {
 			return 0, err
 		}
 		if _, err := exec(ctx, tx.tx, `INSERT INTO messages (session, id, seq, n, pos, message)
-			VALUES ($1, $2, $3, $4, $5, $6)`, key, m.ID, seq, n, pos, string(text)); err != nil {
+			VALUES ($1, $2, $3, $4, $5, $6)`, key, m.ID, seq, n, pos, text); err != nil {
 			return 0, err
 		}
 		bytes += len(text)
 	}
 	return bytes, nil
+}
+
+// textOf is a message as it is stored.
+func textOf(m *abi.Message) (string, error) {
+	list, err := wire.AppendMessages(nil, []abi.Message{*m})
+	if err == nil {
+		return string(list[1 : len(list)-1]), nil
+	}
+	text, err := json.Marshal(m) // which takes more
+	return string(text), err
 }
 
 // behind makes room behind a message, or before all.
@@ -93,9 +105,12 @@ func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list 
 		if err := r.Scan(&text, &m.By); err != nil {
 			return err
 		}
-		m.Superseded = m.By != ""
-		list = append(list, m)
-		return json.Unmarshal([]byte(text), &list[len(list)-1].Message)
+		one, err := messagesOf("[" + text + "]")
+		if err == nil {
+			m.Message, m.Superseded = one[0], m.By != ""
+			list = append(list, m)
+		}
+		return err
 	}, `SELECT message, superseded_by FROM messages WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
 		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) AND
 		pos >= COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $5), 0) ORDER BY pos LIMIT $4`,

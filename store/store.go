@@ -79,15 +79,29 @@ type prepared struct {
 
 // ExecContext implements conn. The statement is closed with the transaction.
 func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s := p.statements[query]
-	if s == nil {
-		var err error
-		if s, err = p.PrepareContext(ctx, query); err != nil {
-			return nil, err
-		}
-		p.statements[query] = s
+	s, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
 	}
 	return s.ExecContext(ctx, args...)
+}
+
+// QueryRowContext implements conn.
+func (p *prepared) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	s, err := p.statement(ctx, query)
+	if err != nil {
+		return p.Tx.QueryRowContext(ctx, query, args...) // which says what is wrong
+	}
+	return s.QueryRowContext(ctx, args...)
+}
+
+func (p *prepared) statement(ctx context.Context, query string) (s *sql.Stmt, err error) {
+	if s = p.statements[query]; s == nil {
+		if s, err = p.PrepareContext(ctx, query); err == nil {
+			p.statements[query] = s
+		}
+	}
+	return s, err
 }
 
 // stamp is the time, as it is stored.

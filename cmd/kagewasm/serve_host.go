@@ -239,11 +239,15 @@ func (h *serveHost) loaded(
 	return l, nil
 }
 
+// maxCounted is how many texts' counts are remembered, in 50 MB at most: to count a session anew takes longer than to
+// read it, and there may be a thousand.
+const maxCounted = 1 << 19
+
 func (h *serveHost) counter(e tokens.Encoding) (*tokens.Counter, error) {
 	if c := h.counters[e]; c != nil {
 		return c, nil
 	}
-	c, err := tokens.New(e, tokens.Options{})
+	c, err := tokens.New(e, tokens.Options{CacheEntries: maxCounted})
 	if err == nil {
 		h.counters[e] = c
 	}

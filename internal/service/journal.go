@@ -86,19 +86,6 @@ func (s *core) stored(ctx context.Context, key string, e *session.Entry) {
 	s.hub.publish(Event{Type: typeOf(e), Time: e.Time, Session: key, Version: e.Seq})
 }
 
-// closed is the journal of a session that is not open, for who appends: its messages are
-// not read.
-type closed struct {
-	store.ByID
-	made *session.Entry
-}
-
-// Append implements [session.Journal].
-func (j *closed) Append(ctx context.Context, key string, e session.Entry) error {
-	j.made = &e
-	return put(ctx, j.Tx, key, &e)
-}
-
 // appendClosed adds messages to a session that is not open. It is not done where it is.
 func (s *core) appendClosed(ctx context.Context, l *live, msgs []abi.Message) (done bool, err error) {
 	l.mu.Lock()
@@ -109,19 +96,16 @@ func (s *core) appendClosed(ctx context.Context, l *live, msgs []abi.Message) (d
 	if _, err := s.store.Session(ctx, l.key); err != nil {
 		return true, err
 	}
-	var made *session.Entry
+	var made session.Entry
 	ctx = context.WithoutCancel(ctx)
-	err = s.store.Update(ctx, func(tx *store.Tx) error {
-		j := &closed{ByID: store.ByID{Tx: tx}}
-		h, err := session.OpenHistory(ctx, j, l.key, nil)
-		if err == nil {
-			err = h.Append(ctx, msgs...)
+	err = s.store.Update(ctx, func(tx *store.Tx) (err error) {
+		if made, err = tx.Arriving(ctx, l.key, msgs); err == nil {
+			err = put(ctx, tx, l.key, &made)
 		}
-		made = j.made
 		return err
 	})
 	if err == nil {
-		s.stored(ctx, l.key, made)
+		s.stored(ctx, l.key, &made)
 	}
 	return true, err
 }

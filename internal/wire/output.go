@@ -30,11 +30,15 @@ func (e *encoder) compactionRequest(r abi.CompactionRequest) {
 }
 
 func (e *encoder) outputMessage(m *abi.OutputMessage) {
+	if m.Ref != "" {
+		e.object(func() { e.text("ref", m.Ref) })
+		return
+	}
+	e.message(&m.Message)
+}
+
+func (e *encoder) message(m *abi.Message) {
 	e.object(func() {
-		if m.Ref != "" {
-			e.text("ref", m.Ref)
-			return
-		}
 		e.given("id", m.ID)
 		e.text("role", string(m.Role))
 		e.key("content")

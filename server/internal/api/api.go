@@ -93,6 +93,13 @@ func (contentSchema) Schema(huma.Registry) *huma.Schema {
 // strictFormat is JSON that cannot be read in more than one way.
 var strictFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
+		if fast, ok := v.(interface{ AppendJSON([]byte) ([]byte, error) }); ok {
+			data, err := fast.AppendJSON(nil)
+			if err == nil {
+				_, err = w.Write(data)
+			}
+			return err
+		}
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(v)
