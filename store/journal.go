@@ -189,11 +189,11 @@ func (tx *Tx) follow(ctx context.Context, key string, e *session.Entry) error {
 		_, err := exec(ctx, tx.tx, "UPDATE sessions SET pending = $2 WHERE session = $1", key, e.Proposed.Rewrite.Record.ID)
 		return err
 	case e.Rejected != nil:
-		return tx.nothingWaits(ctx, key)
+		return nothingWaits(ctx, tx, key)
 	case e.Rewrite == nil && e.Rollback == nil:
 		return tx.apply(ctx, key, e.Seq, session.EffectOf(e, nil, nil, nil))
 	}
-	all, err := tx.marks(ctx, key)
+	all, err := marks(ctx, tx, key)
 	if err != nil {
 		return err
 	}
@@ -204,10 +204,10 @@ func (tx *Tx) follow(ctx context.Context, key string, e *session.Entry) error {
 	if err != nil {
 		return err
 	}
-	return tx.nothingWaits(ctx, key)
+	return nothingWaits(ctx, tx, key)
 }
 
-func (tx *Tx) nothingWaits(ctx context.Context, key string) error {
+func nothingWaits(ctx context.Context, tx *Tx, key string) error {
 	_, err := exec(ctx, tx.tx, "UPDATE sessions SET pending = '' WHERE session = $1", key)
 	return err
 }
@@ -225,17 +225,17 @@ func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]ab
 			after[i] = brought[id]
 			after[i].ID = id
 		}
-		return after, nil, tx.addRecord(ctx, key, e)
+		return after, nil, addRecord(ctx, tx, key, e)
 	}
 	h, err := session.OpenHistory(ctx, byID{tx}, key, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	return h.Messages(), h.Compactions(), tx.enforce(ctx, key, h.Compactions())
+	return h.Messages(), h.Compactions(), enforce(ctx, tx, key, h.Compactions())
 }
 
 // marks are all messages, in their order, with what took them away.
-func (tx *Tx) marks(ctx context.Context, key string) (all []session.Mark, err error) {
+func marks(ctx context.Context, tx *Tx, key string) (all []session.Mark, err error) {
 	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
 		var m session.Mark
 		err := r.Scan(&m.ID, &m.By)

@@ -43,7 +43,7 @@ func (tx *Tx) add(ctx context.Context, key string, seq int, list []session.Place
 	for n, m := range list {
 		pos := last + 1
 		if !m.Last {
-			if pos, err = tx.behind(ctx, key, m.Behind); err != nil {
+			if pos, err = behind(ctx, tx, key, m.Behind); err != nil {
 				return 0, err
 			}
 		}
@@ -72,7 +72,7 @@ func textOf(m *abi.Message) (string, error) {
 }
 
 // behind makes room behind a message, or before all.
-func (tx *Tx) behind(ctx context.Context, key, id string) (pos int64, err error) {
+func behind(ctx context.Context, tx *Tx, key, id string) (pos int64, err error) {
 	err = tx.tx.QueryRowContext(ctx, "SELECT pos FROM messages WHERE session = $1 AND id = $2", key, id).Scan(&pos)
 	if err == sql.ErrNoRows && id == "" {
 		err = nil

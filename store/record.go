@@ -24,7 +24,7 @@ type Record struct {
 
 // addRecord stores the record of an entry, if it has one. The same compaction may be
 // made again after it was undone: it is one record, and keeps its judgement.
-func (tx *Tx) addRecord(ctx context.Context, key string, e *session.Entry) error {
+func addRecord(ctx context.Context, tx *Tx, key string, e *session.Entry) error {
 	if e.Rewrite.Record == nil {
 		return nil
 	}
@@ -37,11 +37,11 @@ func (tx *Tx) addRecord(ctx context.Context, key string, e *session.Entry) error
 		key, e.Rewrite.Record.ID, e.Seq, string(text)); err != nil {
 		return err
 	}
-	return tx.countRecords(ctx, key)
+	return countRecords(ctx, tx, key)
 }
 
 // enforce marks which compactions are in force.
-func (tx *Tx) enforce(ctx context.Context, key string, in []abi.Record) error {
+func enforce(ctx context.Context, tx *Tx, key string, in []abi.Record) error {
 	if _, err := exec(ctx, tx.tx, "UPDATE records SET in_force = 0 WHERE session = $1", key); err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (tx *Tx) enforce(ctx context.Context, key string, in []abi.Record) error {
 			return err
 		}
 	}
-	return tx.countRecords(ctx, key)
+	return countRecords(ctx, tx, key)
 }
 
-func (tx *Tx) countRecords(ctx context.Context, key string) error {
+func countRecords(ctx context.Context, tx *Tx, key string) error {
 	_, err := exec(ctx, tx.tx, `UPDATE sessions SET compactions =
 		(SELECT COUNT(*) FROM records WHERE session = $1 AND in_force = 1) WHERE session = $1`, key)
 	return err
