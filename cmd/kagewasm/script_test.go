@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -38,6 +40,8 @@ func TestMain(m *testing.M) {
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stateHome: os.Getenv("STATE_HOME"),
 		}))
 	}
+	// Hundreds of commands run in this one process: none is to hold its memory for its own session.
+	debug.SetMemoryLimit(math.MaxInt64 - 1)
 	code := withProgram(m)
 	pgtest.Close()
 	os.Exit(code)
