@@ -14,29 +14,32 @@ import (
 // Arguments are a third of a session, and decoding them into a tree takes
 // longer than everything else; this looks at each byte once.
 func EachString(doc string, f func(key, value string)) {
-	r := reader{s: doc}
-	if r.space(); r.peek() != '{' || !r.value("", 0) {
-		f("", doc)
-		return
-	}
-	if r.space(); r.i < len(doc) {
-		f("", doc)
-		return
-	}
-	for _, p := range r.found {
-		f(p.key, p.value)
+	for _, p := range Strings(doc) {
+		f(p.Key, p.Value)
 	}
 }
+
+// Strings returns what [EachString] calls its function for.
+func Strings(doc string) []Pair {
+	r := reader{s: doc}
+	if r.space(); r.peek() == '{' && r.value("", 0) {
+		if r.space(); r.i == len(doc) {
+			return r.found
+		}
+	}
+	return []Pair{{"", doc}}
+}
+
+// Pair is a string or a number of a JSON object, and the key that it stands under.
+type Pair struct{ Key, Value string }
 
 // reader collects the texts of a JSON document. It is lenient with what
 // cannot be mistaken: it finds strings, and leaves judging to others.
 type reader struct {
 	s     string
 	i     int
-	found []pair
+	found []Pair
 }
-
-type pair struct{ key, value string }
 
 // maxDepth is as deep as documents go; see strictjson.Check.
 const maxDepth = 64
@@ -63,7 +66,7 @@ func (r *reader) value(key string, depth int) bool {
 	switch c := r.peek(); {
 	case c == '"':
 		text, ok := r.text()
-		r.found = append(r.found, pair{key, text})
+		r.found = append(r.found, Pair{key, text})
 		return ok
 	case c == '{':
 		return r.members('}', func() bool {
@@ -86,7 +89,7 @@ func (r *reader) value(key string, depth int) bool {
 		for r.i < len(r.s) && (digit(r.s[r.i]) || strings.IndexByte("+-.eE", r.s[r.i]) >= 0) {
 			r.i++
 		}
-		r.found = append(r.found, pair{key, r.s[start:r.i]})
+		r.found = append(r.found, Pair{key, r.s[start:r.i]})
 		return true
 	}
 	for _, word := range []string{"true", "false", "null"} {
@@ -125,9 +128,9 @@ func (r *reader) members(end byte, one func() bool) bool {
 func (r *reader) join(key string, from int) {
 	var words []string
 	for _, p := range r.found[from:] {
-		words = append(words, p.value)
+		words = append(words, p.Value)
 	}
-	r.found = append(r.found[:from], pair{key, strings.Join(words, " ")})
+	r.found = append(r.found[:from], Pair{key, strings.Join(words, " ")})
 }
 
 // text reads a string.

@@ -8,10 +8,13 @@ const maxSubject = 160
 // Subject returns what a tool call is about, by its arguments: the command it runs,
 // or the file, or else the first short text in it (a pattern, an address). It is
 // cut to a line of about 160 bytes, and empty where the arguments say nothing.
-func Subject(arguments string) string {
+func Subject(arguments string) string { return SubjectOf(Strings(arguments)) }
+
+// SubjectOf is [Subject] of arguments that were read.
+func SubjectOf(arguments []Pair) string {
 	var command, file, other string
-	EachString(arguments, func(key, value string) {
-		switch {
+	for _, p := range arguments {
+		switch key, value := p.Key, p.Value; {
 		case IsCommandKey(key) && command == "":
 			command = CommandLine(value)
 		case IsPathKey(key) && file == "":
@@ -19,7 +22,7 @@ func Subject(arguments string) string {
 		case key != "" && other == "" && len(value) <= maxSubject:
 			other = value
 		}
-	})
+	}
 	switch {
 	case IsEditorVerb(command) && file != "":
 		return clip.Cut(command+" "+file, maxSubject, "…")

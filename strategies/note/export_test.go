@@ -12,6 +12,7 @@ var (
 	Quote        = quote
 	Parse        = parse
 	Shorter      = shorter
+	Lower        = lower
 )
 
 // Lines and marks of notes and outlines.

@@ -42,10 +42,6 @@ type Session struct {
 	Memory *Memory
 }
 
-// Memory is what was found in texts. Notes share it that differ in which messages go. The
-// zero value is ready. It belongs to one goroutine.
-type Memory struct{ found names.Found }
-
 // Build reads the messages that go. Names that the kept messages hold are not said
 // again.
 //
@@ -62,19 +58,19 @@ func Build(ctx context.Context, s Session) *Note {
 			stays = append(stays, s.Messages[i])
 		}
 	}
-	harness := outcome.Harness{Marks: outcome.Marks(s.Messages) || outcome.Marks(s.Pruned), GoOn: func() bool {
-		return ctx.Err() == nil
-	}}
-	found := &cmp.Or(s.Memory, new(Memory)).found
+	memory := cmp.Or(s.Memory, new(Memory))
+	found, known := &memory.found, &memory.known
+	harness := outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
+		GoOn: func() bool { return ctx.Err() == nil }}
 	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
-	n.names.Beside(ctx, stays, found)
+	n.names.Beside(ctx, stays, harness, found)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
 		n.names.Raise(n.focus.bears)
 	}
 	if wrote {
 		n.names.WithoutTools()
 	}
-	t := newThread(harness, n.Files().Modified)
+	t := newThread(harness, memory, n.Files().Modified)
 	last := lastGone(s.Gone)
 	before := results(s.Pruned)
 	for i := range s.Messages {

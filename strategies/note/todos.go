@@ -86,7 +86,7 @@ var planTools = []string{"updateplan", "setplan"}
 // call takes the list over from a call to a tool that keeps one: TodoWrite,
 // write_todos, update_plan, TaskCreate and what is called alike.
 func (ts *todos) call(c *abi.ToolCall) {
-	name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(c.Name))
+	name := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
 	switch {
 	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
 		ts.single(name, c)

@@ -35,6 +35,7 @@ type turn struct {
 type thread struct {
 	turns    []turn
 	harness  outcome.Harness
+	memory   *Memory
 	work     *work.Work
 	kept     *work.Work // what messages that stay did, for the standing alone
 	closing  string     // what the agent said last in the turn
@@ -53,9 +54,9 @@ type thread struct {
 	media    []string  // that went with the turn, see media.go
 }
 
-func newThread(h outcome.Harness, modified []string) *thread {
+func newThread(h outcome.Harness, memory *Memory, modified []string) *thread {
 	w := work.New(h)
-	return &thread{harness: h, work: w, kept: w.Beside(), silent: true, files: newShortNames(modified)}
+	return &thread{harness: h, memory: memory, work: w, kept: w.Beside(), silent: true, files: newShortNames(modified)}
 }
 
 // shortNames count the files that have the same name in different folders.
@@ -164,7 +165,7 @@ func (t *thread) agent(m *abi.Message) {
 	for i := range m.ToolCalls {
 		t.work.Call(&m.ToolCalls[i])
 	}
-	for _, f := range findings(text) {
+	for _, f := range t.memory.findings.of(text, findings) {
 		t.found = append(slices.DeleteFunc(t.found, func(o finding) bool { return o == f }), f)
 		t.found = t.found[max(0, len(t.found)-2*maxFindings):]
 	}
@@ -244,10 +245,10 @@ func (t *thread) end(answer string) {
 		t.add(line)
 	}
 	t.takeBack()
-	said := closing(t.closing)
+	said := t.memory.closing.of(t.closing, closing)
 	if strings.Contains(said, leftOutHere) {
-		if ask, options := asked(t.closing); ask != "" && (options || isAnswer(answer)) {
-			said = ask
+		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
+			said = ask.said
 		}
 	}
 	said = withRefusal(said, t.closing)

@@ -32,8 +32,7 @@ func (v *vocabulary) in(lower string) bool {
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		begins := func(w string) bool { return strings.HasPrefix(lower[i:], w) }
-		if !inside && slices.ContainsFunc(v[c], begins) {
+		if !inside && len(v[c]) > 0 && v.begin(c, lower[i:]) {
 			return true
 		}
 		inside = c >= 'a' && c <= 'z'
@@ -41,14 +40,24 @@ func (v *vocabulary) in(lower string) bool {
 	return false
 }
 
+// begin reports whether a text, which begins with c, begins with one of the words.
+func (v *vocabulary) begin(c byte, text string) bool {
+	for _, w := range v[c] {
+		if strings.HasPrefix(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // says reports whether a text holds one of the words, in whatever case.
-func (v *vocabulary) says(text string) bool { return v.in(strings.ToLower(text)) }
+func (v *vocabulary) says(text string) bool { return v.in(lower(text)) }
 
 // begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
 func (v *vocabulary) begins(text string) bool {
-	lower := strings.ToLower(text) + " "
-	return slices.ContainsFunc(v[lower[0]], func(w string) bool {
-		rest, ok := strings.CutPrefix(lower, w)
+	low := lower(text) + " "
+	return slices.ContainsFunc(v[low[0]], func(w string) bool {
+		rest, ok := strings.CutPrefix(low, w)
 		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 	})
 }

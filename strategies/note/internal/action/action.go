@@ -59,10 +59,14 @@ const (
 )
 
 // Of reads what a call does.
-func Of(c *abi.ToolCall) *Action {
-	a := &Action{Tool: c.Name, About: toolcall.Subject(c.Arguments)}
-	d := draft{action: a, verb: c.Name}
-	toolcall.EachString(c.Arguments, d.argument)
+func Of(c *abi.ToolCall) *Action { return of(c.Name, toolcall.Strings(c.Arguments)) }
+
+func of(tool string, arguments []toolcall.Pair) *Action {
+	a := &Action{Tool: tool, About: toolcall.SubjectOf(arguments)}
+	d := draft{action: a, verb: tool}
+	for _, arg := range arguments {
+		d.argument(arg.Key, arg.Value)
+	}
 	switch {
 	case len(d.patched) > 0 && len(d.paths) == 0: // in whatever the tool takes it
 		a.Script, a.Files = "", d.patched

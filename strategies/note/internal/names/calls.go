@@ -13,7 +13,8 @@ import (
 // until its result is met.
 func (b *builder) call(c *abi.ToolCall) {
 	b.tool(c.Name)
-	toolcall.EachString(c.Arguments, func(key, value string) {
+	for _, arg := range b.harness.Arguments(c) {
+		key, value := arg.Key, arg.Value
 		b.parameter(c.Name, key)
 		switch {
 		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
@@ -22,8 +23,8 @@ func (b *builder) call(c *abi.ToolCall) {
 		default:
 			b.text(value, weightCall)
 		}
-	})
-	a := action.Of(c)
+	}
+	a := b.harness.Does(c)
 	if a.Script != "" {
 		b.run(a.Script)
 	}
@@ -111,10 +112,12 @@ func (b *builder) change(f *action.File) {
 // that was changed by its absolute path keeps it.
 func (b *builder) file(name string) *item {
 	var it *item
-	for _, other := range b.items {
-		if !strings.HasPrefix(name, "/") && other.use == modified && other.name[0] == '/' &&
-			action.Same(other.name, name) && (it == nil || other.name < it.name) {
-			it = other
+	if !strings.HasPrefix(name, "/") {
+		for _, other := range b.items {
+			if other.use == modified && other.name[0] == '/' && action.Same(other.name, name) &&
+				(it == nil || other.name < it.name) {
+				it = other
+			}
 		}
 	}
 	if it != nil {

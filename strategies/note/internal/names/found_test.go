@@ -17,8 +17,9 @@ func TestFound(t *testing.T) {
 	}
 	found := new(names.Found)
 	for n := range len(msgs) + 1 {
-		l := names.Build(context.Background(), msgs[:n], nil, outcome.Harness{GoOn: func() bool { return true }}, found)
-		l.Beside(context.Background(), msgs[n:], found)
+		harness := outcome.Harness{GoOn: func() bool { return true }}
+		l := names.Build(context.Background(), msgs[:n], nil, harness, found)
+		l.Beside(context.Background(), msgs[n:], harness, found)
 	}
 	if n := found.Texts(); n != len(msgs) {
 		t.Errorf("%d texts were looked through, of %d", n, len(msgs))

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -100,7 +99,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 		b.at++
 		m := &pruned[i]
 		for k := range m.ToolCalls {
-			b.calls[m.ToolCalls[k].ID] = action.Of(&m.ToolCalls[k])
+			b.calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
 		}
 		switch m.Role {
 		case abi.RoleTool:
@@ -119,7 +118,7 @@ func (l *Names) Empty() bool {
 
 // Beside reads messages that stay: names they hold are left out
 // of [Names.Lists], but for files, and make room for others.
-func (l *Names) Beside(ctx context.Context, stays []abi.Message, found *Found) {
+func (l *Names) Beside(ctx context.Context, stays []abi.Message, harness outcome.Harness, found *Found) {
 	if l.kept == nil {
 		l.kept = make(map[string]bool)
 	}
@@ -137,7 +136,9 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message, found *Found) {
 			note(piece, m.Role == abi.RoleTool)
 		}
 		for k := range m.ToolCalls {
-			toolcall.EachString(m.ToolCalls[k].Arguments, func(_, value string) { note(value, false) })
+			for _, arg := range harness.Arguments(&m.ToolCalls[k]) {
+				note(arg.Value, false)
+			}
 		}
 	}
 }

@@ -57,7 +57,7 @@ func called(tool, key, value, output string, failed bool) []abi.Message {
 // build reads messages, of whatever harness ran their calls.
 func build(msgs []abi.Message) *names.Names {
 	goOn := func() bool { return true }
-	return names.Build(context.Background(), msgs, nil, outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn},
+	return names.Build(context.Background(), msgs, nil, outcome.Harness{Marks: new(outcome.Known).Marks(msgs), GoOn: goOn},
 		new(names.Found))
 }
 

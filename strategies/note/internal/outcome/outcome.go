@@ -40,24 +40,28 @@ type Harness struct {
 	Marks bool
 	// GoOn says from time to time whether to go on.
 	GoOn func() bool
+	// Known is what was read before. Default nothing, and nothing is remembered.
+	Known *Known
 }
 
 // Marks reports whether results say of commands that failed that they did.
-func Marks(msgs []abi.Message) bool {
+func (k *Known) Marks(msgs []abi.Message) bool {
 	commands := make(map[string]bool) // calls, by id
-	return slices.ContainsFunc(msgs, func(m abi.Message) bool {
+	for i := range msgs {
+		m := &msgs[i]
 		for i := range m.ToolCalls {
-			toolcall.EachString(m.ToolCalls[i].Arguments, func(key, _ string) {
-				commands[m.ToolCalls[i].ID] = commands[m.ToolCalls[i].ID] || toolcall.IsCommandKey(key)
-			})
+			for _, arg := range k.Arguments(&m.ToolCalls[i]) {
+				commands[m.ToolCalls[i].ID] = commands[m.ToolCalls[i].ID] || toolcall.IsCommandKey(arg.Key)
+			}
 		}
 		if m.Role != abi.RoleTool || !commands[m.ToolCallID] {
-			return false
+			continue
 		}
-		text := m.Text()
-		_, told := exit(text)
-		return m.IsError || told
-	})
+		if _, told := exit(m.Text()); m.IsError || told {
+			return true
+		}
+	}
+	return false
 }
 
 // maxLook is how much of the ends of a text is searched for the code of an exit,
@@ -66,6 +70,10 @@ const maxLook = 400
 
 // Of reads how the call ended that m answers.
 func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
+	return h.remembered(m, a, func() Outcome { return h.read(m, a) })
+}
+
+func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	if strings.Contains(clip.Head(m.Text(), maxLook), dropped) {
 		return Outcome{Dropped: true}
 	}

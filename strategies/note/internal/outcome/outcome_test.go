@@ -214,7 +214,7 @@ func TestMarks(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			call := abi.Message{Role: abi.RoleAssistant,
 				ToolCalls: []abi.ToolCall{{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
-			if got := outcome.Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
+			if got := new(outcome.Known).Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
 				t.Errorf("%v", got)
 			}
 		})

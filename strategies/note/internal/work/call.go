@@ -123,13 +123,16 @@ func found(text string, args []action.Arg) string {
 // sums are those that stand in the lists of a document, a text for each list, with its name: of a history none is the
 // sum of all. Those that the call gave itself are left out.
 func sums(text string, doc map[string]json.RawMessage, args []action.Arg) (list []string) {
-	keys := slices.SortedFunc(maps.Keys(doc), func(a, b string) int {
-		return cmp.Compare(strings.Index(text, strconv.Quote(a)), strings.Index(text, strconv.Quote(b)))
+	at := make(map[string]int) // where a key stands
+	for key, raw := range doc {
+		if len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') {
+			at[key] = strings.Index(text, strconv.Quote(key))
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(at), func(a, b string) int {
+		return cmp.Or(cmp.Compare(at[a], at[b]), cmp.Compare(a, b))
 	})
 	for _, outer := range keys {
-		if raw := doc[outer]; len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
-			continue
-		}
 		var names []string
 		values, given := make(map[string][]string), true
 		toolcall.EachString(`{"":`+string(doc[outer])+`}`, func(key, value string) {

@@ -77,7 +77,7 @@ func (w *Work) Beside() *Work {
 }
 
 // Call takes a call.
-func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = action.Of(c) }
+func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = w.harness.Does(c) }
 
 // toldInstead stands before the words of a person in the result of a call that they
 // did not allow.

@@ -1,0 +1,57 @@
+package outcome
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+)
+
+// Known remembers what calls do and how they ended: plans that differ a little read nearly the same ones. The zero
+// value is ready. It belongs to one goroutine.
+type Known struct {
+	action.Known
+	ended map[ending]Outcome
+}
+
+// ending is all that an outcome is read off.
+type ending struct {
+	text, script   string
+	shell          bool // the script is one of a shell
+	isError, marks bool
+}
+
+// remembered is an outcome that was read before, or else the one that read gives. What is read after it was to stop is
+// not remembered.
+func (h Harness) remembered(m *abi.Message, a *action.Action, read func() Outcome) Outcome {
+	if h.Known == nil {
+		return read()
+	}
+	key := ending{m.Text(), a.Script, len(a.Commands) > 0, m.IsError, h.Marks}
+	if o, ok := h.Known.ended[key]; ok {
+		return o
+	}
+	o := read()
+	if h.GoOn() {
+		if h.Known.ended == nil {
+			h.Known.ended = make(map[ending]Outcome)
+		}
+		h.Known.ended[key] = o
+	}
+	return o
+}
+
+// Does is what a call does, for one to change who asks.
+func (h Harness) Does(c *abi.ToolCall) *action.Action {
+	if h.Known == nil {
+		return action.Of(c)
+	}
+	return h.Known.Of(c)
+}
+
+// Arguments are those of a call, see [toolcall.Strings]. They are not to be changed.
+func (h Harness) Arguments(c *abi.ToolCall) []toolcall.Pair {
+	if h.Known == nil {
+		return toolcall.Strings(c.Arguments)
+	}
+	return h.Known.Arguments(c)
+}
