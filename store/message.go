@@ -5,6 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wire"
@@ -99,7 +102,17 @@ type MessageQuery struct {
 // them.
 func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list []session.StoredMessage, err error) {
 	limit := cmp.Or(q.Limit, 1<<31-1)
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows(ctx, s.db, stored(&list), `SELECT message, superseded_by FROM messages
+		WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
+		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) AND
+		pos >= COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $5), 0) ORDER BY pos LIMIT $4`,
+		key, number(q.Superseded), q.After, limit, q.From)
+	return list, fault("messages", err)
+}
+
+// stored adds a row to a list of messages.
+func stored(list *[]session.StoredMessage) func(*sql.Rows) error {
+	return func(r *sql.Rows) error {
 		var m session.StoredMessage
 		var text string
 		if err := r.Scan(&text, &m.By); err != nil {
@@ -108,14 +121,28 @@ func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list 
 		one, err := messagesOf("[" + text + "]")
 		if err == nil {
 			m.Message, m.Superseded = one[0], m.By != ""
-			list = append(list, m)
+			*list = append(*list, m)
 		}
 		return err
-	}, `SELECT message, superseded_by FROM messages WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
-		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) AND
-		pos >= COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $5), 0) ORDER BY pos LIMIT $4`,
-		key, number(q.Superseded), q.After, limit, q.From)
-	return list, fault("messages", err)
+	}
+}
+
+// maxIDs is how many messages are asked for by their ids at once.
+const maxIDs = 200
+
+// Named are the messages of some ids, as far as the session has them, in no order.
+func (s *Store) Named(ctx context.Context, key string, ids []string) (list []session.StoredMessage, err error) {
+	for some := range slices.Chunk(ids, maxIDs) {
+		args, places := []any{key}, make([]string, len(some))
+		for i, id := range some {
+			args, places[i] = append(args, id), "$"+strconv.Itoa(i+2)
+		}
+		if err := rows(ctx, s.db, stored(&list), "SELECT message, superseded_by FROM messages WHERE session = $1 AND id IN ("+
+			strings.Join(places, ", ")+")", args...); err != nil {
+			return nil, fault("messages", err)
+		}
+	}
+	return list, nil
 }
 
 // Line is a message in the outline of a session.
@@ -127,6 +154,9 @@ type Line struct {
 	By string
 	// Bytes is how long it is as it is stored.
 	Bytes int
+	// Pos orders the messages as the session has them: what a compaction inserted stands
+	// where it was inserted.
+	Pos int
 }
 
 // Outline has a line for each message of a session, in the order in which they came,
@@ -134,10 +164,10 @@ type Line struct {
 func (s *Store) Outline(ctx context.Context, key string) (list []Line, err error) {
 	err = rows(ctx, s.db, func(r *sql.Rows) error {
 		var l Line
-		err := r.Scan(&l.ID, &l.Seq, &l.By, &l.Bytes)
+		err := r.Scan(&l.ID, &l.Seq, &l.By, &l.Bytes, &l.Pos)
 		list = append(list, l)
 		return err
-	}, "SELECT id, seq, superseded_by, LENGTH(message) FROM messages WHERE session = $1 ORDER BY seq, n", key)
+	}, "SELECT id, seq, superseded_by, LENGTH(message), pos FROM messages WHERE session = $1 ORDER BY seq, n", key)
 	return list, fault("outline", err)
 }
 

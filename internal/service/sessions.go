@@ -198,3 +198,8 @@ func (s *sessions) Pending(ctx context.Context) ([]store.Session, error) { retur
 func (s *sessions) Outline(ctx context.Context, key string) ([]store.Line, error) {
 	return s.store.Outline(ctx, key)
 }
+
+// Named are the messages of a session that have some ids, in no order.
+func (s *sessions) Named(ctx context.Context, key string, ids []string) ([]session.StoredMessage, error) {
+	return s.store.Named(ctx, key, ids)
+}

@@ -18,16 +18,12 @@ func (p compactionPages) checkpoint(r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.s.Messages(r.Context(), key, store.MessageQuery{Superseded: true})
-	if err != nil {
-		return nil, err
-	}
 	d := &compactionData{Row: row, Report: &cp.Report, Whole: true, Pending: cp.ID, Time: cp.Time}
 	if cp.Record != nil {
 		d.Record = &store.Record{Record: *cp.Record}
 	}
-	d.fill(all, cp.Messages)
-	return &view{template: "compaction.html", title: "Decide on " + nameOf(row), data: d}, nil
+	return &view{template: "compaction.html", title: "Decide on " + nameOf(row), data: d}, p.fill(r.Context(), d,
+		cp.Messages, "")
 }
 
 // decide approves a compaction that waits, or rejects it.

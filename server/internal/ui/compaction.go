@@ -1,12 +1,15 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -49,12 +52,44 @@ func (p compactionPages) compaction(r *http.Request) (*view, error) {
 	if d.Report == nil {
 		d.Report = fromRecord(&record.Record)
 	}
+	if err := p.fill(ctx, d, nil, to(key, "c", record.ID, "note")); err != nil {
+		return nil, err
+	}
+	return &view{template: "compaction.html", title: "Compaction of " + nameOf(row), data: d}, nil
+}
+
+// note is the note of a compaction with its links, for who could not wait.
+func (p compactionPages) note(r *http.Request) (*view, error) {
+	ctx, key := r.Context(), r.PathValue("key")
+	row, err := p.s.Session(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	record, err := p.s.Compaction(ctx, key, r.PathValue("cid"))
+	if err != nil {
+		return nil, err
+	}
+	d := &compactionData{Row: row, Record: record, Report: fromRecord(&record.Record)}
+	gone, err := p.gone(ctx, key, record.Superseded)
+	if err != nil {
+		return nil, err
+	}
+	d.Note = linked(record.Summary, gone)
+	v := &view{template: "note.html", title: "The note", data: d}
+	if r.Header.Get("HX-Request") != "" {
+		v.block = "note"
+	}
+	return v, nil
+}
+
+// gone are the messages that a compaction took away, in the order of the session.
+func (p compactionPages) gone(ctx context.Context, key string, ids []string) ([]session.StoredMessage, error) {
 	all, err := p.s.Messages(ctx, key, store.MessageQuery{Superseded: true})
 	if err != nil {
 		return nil, err
 	}
-	d.fill(all, nil)
-	return &view{template: "compaction.html", title: "Compaction of " + nameOf(row), data: d}, nil
+	is := set.Of(ids...)
+	return slices.DeleteFunc(all, func(m session.StoredMessage) bool { return !is[m.ID] }), nil
 }
 
 // lostData is what a compaction took from the model's view. A page of its own has it: to
@@ -90,17 +125,49 @@ func (p compactionPages) lost(r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// fill makes what the page shows of a report: all are the session's messages, made those
-// that a preview has instead.
-func (d *compactionData) fill(all []session.StoredMessage, made []abi.Message) {
-	r := d.Report
+// maxLinked is how much text is searched for the statements of a note while a reader waits,
+// in bytes.
+const maxLinked = 1 << 20
+
+// fill makes what the page shows of a report. made are the messages that a preview has in
+// place of the session's, later the address of the note with its links, where there is one.
+func (p compactionPages) fill(ctx context.Context, d *compactionData, made []abi.Message, later string) error {
+	r, key := d.Report, d.Row.Key
 	d.Gauge = &gauge{Tokens: r.TokensBefore, Window: r.Window}
 	d.Gauge.Upper, d.Gauge.Lower = int(r.Upper*float64(r.Window)), int(r.Lower*float64(r.Window))
 	after := *d.Gauge
 	after.Tokens = r.TokensAfter
 	d.After = &after
+	all, err := p.s.Outline(ctx, key)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b store.Line) int { return a.Pos - b.Pos })
 	d.Before, d.Now = sides(r, all, made)
-	d.Note = linked(r.Summary, r.Superseded, all)
+	rows := slices.Concat(listed(d.Before), listed(d.Now))
+	msgs, err := p.s.Named(ctx, key, unread(rows))
+	if err != nil {
+		return err
+	}
+	tell(rows, msgs)
+	size, is := 0, set.Of(r.Superseded...)
+	for i := range all {
+		if is[all[i].ID] {
+			size += all[i].Bytes
+		}
+	}
+	var gone []session.StoredMessage
+	if size > maxLinked && later != "" {
+		if d.Note = linked(r.Summary, nil); d.Note != nil {
+			d.Note.Later = later
+		}
+		return nil
+	}
+	if r.Summary != "" {
+		gone, err = p.gone(ctx, key, r.Superseded)
+	}
+	d.Note = linked(r.Summary, gone)
+	return err
 }
 
 // reportOf is the report of a compaction as the audit log has it, nil where that keeps no
@@ -113,7 +180,7 @@ func (p compactionPages) reportOf(ctx context.Context, key, id string) (report *
 		}
 		for _, a := range entries {
 			var e kagewasm.Event
-			if len(a.Content) == 0 || json.Unmarshal(a.Content, &e) != nil || e.Compaction != id || e.Report == nil {
+			if !bytes.Contains(a.Entry, []byte(`"compaction":"`+id)) || len(a.Content) == 0 || json.Unmarshal(a.Content, &e) != nil || e.Compaction != id || e.Report == nil {
 				continue
 			}
 			if e.Type == kagewasm.EventObserved && report != nil { // what late observers said joins it

@@ -209,18 +209,13 @@ func (p compactionPages) dryRun(r *http.Request, f *manualForm, m service.Manual
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.s.Messages(r.Context(), f.Row.Key, store.MessageQuery{Superseded: true})
-	if err != nil {
-		return nil, err
-	}
 	d := &compactionData{Row: f.Row, Report: out.Report, Whole: true, Form: f}
 	f.Row.Version = out.Version
 	made := out.Messages
 	if made == nil {
 		made = out.Messages[:0:0]
 	}
-	d.fill(all, made)
-	return d, nil
+	return d, p.fill(r.Context(), d, made, "")
 }
 
 // compareData is two ways to compact one session side by side.

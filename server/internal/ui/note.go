@@ -13,6 +13,9 @@ type noteView struct {
 	Sections []noteSection
 	Lines    int // statements
 	Linked   int // of them that stand in a message
+	// Later is where the note can be had with its links, where to find them takes too long
+	// to wait for.
+	Later string
 }
 
 type noteSection struct {
@@ -33,11 +36,11 @@ type noteLine struct {
 // linked finds, for each statement of a note, the message that says it: one that has the
 // statement word for word, else the one that has its longest quoted or listed piece. Of
 // several it is the last one: a note tells how things stood in the end.
-func linked(summary string, gone []string, all []session.StoredMessage) *noteView {
+func linked(summary string, gone []session.StoredMessage) *noteView {
 	if summary == "" {
 		return nil
 	}
-	f := newFinder(gone, all)
+	f := newFinder(gone)
 	n := &noteView{Sections: []noteSection{{}}}
 	for _, line := range strings.Split(strings.TrimRight(summary, "\n"), "\n") {
 		if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -84,16 +87,12 @@ type finderRow struct{ id, role, text string }
 // maxSearched bounds how much text is searched, in bytes.
 const maxSearched = 24 << 20
 
-func newFinder(gone []string, all []session.StoredMessage) *finder {
+func newFinder(gone []session.StoredMessage) *finder {
 	f := &finder{}
-	is := make(map[string]bool, len(gone))
-	for _, id := range gone {
-		is[id] = true
-	}
-	for i := range all {
-		m := &all[i]
-		if !is[m.ID] || f.bytes > maxSearched {
-			continue
+	for i := range gone {
+		m := &gone[i]
+		if f.bytes > maxSearched {
+			break
 		}
 		said := m.Text()
 		for _, c := range m.ToolCalls {

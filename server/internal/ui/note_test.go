@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -106,4 +108,39 @@ func number(t *testing.T, s string) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestLongNote: where more went than can be searched while a reader waits, the page of a
+// compaction has the note without links and the address of the one with them. Of long runs
+// it lists some messages and says how many more there are.
+func TestLongNote(t *testing.T) {
+	s := serve(t, agent())
+	s.Must(201, "POST", "/sessions", map[string]any{"id": "a", "context_window": 100_000}, nil)
+	var msgs []abi.Message
+	for i := range 1200 {
+		msgs = append(msgs, message(i))
+	}
+	msgs[3].Content = abi.Text(msgs[3].Text() + strings.Repeat(" And so on.", 100_000))
+	msgs[600].Content = abi.Text("Never restart the server of the tests, and always keep port 7433 for it.")
+	s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": msgs}, nil)
+	var out service.Compacted
+	s.Must(200, "POST", "/sessions/a/compact", map[string]any{"target_tokens": 20_000}, &out)
+	at := "/s/a/c/" + out.Record.ID
+	_, page := get(t, s, at)
+	if !strings.Contains(page, `hx-get="`+at+`/note"`) || strings.Contains(page, "linked to the message") {
+		t.Errorf("%s", page)
+	}
+	for _, want := range []string{fmt.Sprintf("%d messages superseded", len(out.Record.Superseded)),
+		fmt.Sprintf("and %d more", len(out.Record.Superseded)-200), "line 0 of message 3 "} {
+		if !strings.Contains(strings.ReplaceAll(page, ",", ""), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	_, note := get(t, s, at+"/note")
+	for _, m := range line.FindAllStringSubmatch(note, -1) {
+		if m[3] != "" {
+			return // it has links
+		}
+	}
+	t.Errorf("no links: %s", note)
 }

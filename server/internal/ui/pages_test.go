@@ -77,6 +77,7 @@ func TestPages(t *testing.T) {
 		{"/s/a?show=live", []string{"Mend the parser of the ledger."}},
 		{"/s/a/c/" + cid, []string{"Before", "After", "superseded", "inserted", "The note", "linked to the message",
 			"What was lost", "watcher", "until it has paid for itself", "Keep the judgement", "the port is 4000"}},
+		{"/s/a/c/" + cid + "/note", []string{"The note", "linked to the message"}},
 		{"/s/a/c/" + cid + "/lost", []string{"What was lost", "keep port"}},
 		{"/s/a/compact", []string{"Preview", "drop", "summarize", "delegate", "checkpoint", "Prompt of the summary"}},
 		{"/s/a/compare", []string{"Compare two ways"}},
@@ -100,7 +101,8 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: the policy allows no %q", c.path, bad)
 		}
 	}
-	for path, want := range map[string]int{"/s/none": 404, "/s/a/c/none": 404, "/s/a/m/none": 404, "/plugins/none": 404,
+	for path, want := range map[string]int{"/s/none": 404, "/s/a/c/none": 404, "/s/a/c/none/note": 404,
+		"/s/none/c/none/note": 404, "/s/a/m/none": 404, "/plugins/none": 404,
 		"/nothing": 404, "/s/a/checkpoint": 404, "/static/none.js": 404} {
 		if status, body := get(t, s, path); status != want {
 			t.Errorf("%s: %d, want %d\n%.300s", path, status, want, body)

@@ -61,6 +61,7 @@ func New(svc *service.Service, log *slog.Logger) http.Handler {
 		"GET /s/{key}/m/{id}":            sessions.message,
 		"GET /s/{key}/c/{cid}":           compactions.compaction,
 		"GET /s/{key}/c/{cid}/lost":      compactions.lost,
+		"GET /s/{key}/c/{cid}/note":      compactions.note,
 		"POST /s/{key}/c/{cid}/judge":    compactions.judge,
 		"GET /s/{key}/compact":           compactions.compactForm,
 		"POST /s/{key}/compact":          compactions.compact,
