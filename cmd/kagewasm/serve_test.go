@@ -17,6 +17,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/internal/agenttest"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
@@ -150,9 +151,10 @@ func runOn(t *testing.T, home string, args ...string) (code int, said string) {
 // TestServeStopsWhenIdle: a server that was started on demand ends by itself, and the next
 // one who needs it starts another; two at once get the same.
 func TestServeStopsWhenIdle(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "state")
+	dir := agenttest.Folder(t)
+	home := filepath.Join(dir, "state")
 	t.Setenv(asProgram, "1")
-	t.Setenv("HOME", t.TempDir())
+	t.Setenv("HOME", dir)
 	start := func() *daemon.Client {
 		c, err := daemon.Start(t.Context(), home, 400*time.Millisecond, "--no-config")
 		if err != nil {
@@ -188,7 +190,7 @@ func TestServeStopsWhenIdle(t *testing.T) {
 	if c := start(); c != nil {
 		c.Close()
 	}
-	ended() // what it writes at its end is in a folder that goes with the test
+	ended()
 }
 
 // TestServeFinishes: a compaction at hand is finished when the server is told to end, and

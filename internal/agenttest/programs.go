@@ -81,7 +81,7 @@ type Home struct {
 // NewHome makes an empty home folder. PATH is that of the machine, with the folders of programs before it.
 func NewHome(tb testing.TB, programs ...string) *Home {
 	tb.Helper()
-	dir := tb.TempDir()
+	dir := Folder(tb)
 	h := &Home{Dir: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"), State: filepath.Join(dir, "state")}
 	for _, d := range []string{h.Dir, h.Project} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
