@@ -113,6 +113,8 @@ type Overrides struct {
 	// KeepLast is the most messages at the end that stay, beside what always does. 0 is
 	// none: the current turn goes too.
 	KeepLast *int `json:"keep_last,omitempty"`
+	// NoPrune leaves old tool output as it is.
+	NoPrune bool `json:"no_prune,omitempty"`
 }
 
 // keepsLast reports whether somebody says how many messages stay, which the target then
@@ -142,6 +144,7 @@ func (o *Overrides) apply(p Policy) Policy {
 	if o.KeepLast != nil {
 		p.Keep.Messages, p.Keep.Tokens, p.Keep.Exchanges = *o.KeepLast, 0, 0
 	}
+	p.Prune.Off = p.Prune.Off || o.NoPrune
 	when := &p.When
 	if o.Upper != 0 || o.Lower != 0 {
 		when.MaxTokens, when.ReserveTokens = 0, 0

@@ -46,6 +46,11 @@ func (c *claude) install(t *testing.T) {
 	c.Must(t, c.kagewasm, "install", "claude-code")
 }
 
+// path is that of a file of the mod.
+func (c *claude) path(names ...string) string {
+	return filepath.Join(append([]string{c.Dir, ".claude", "skills", "kagewasm"}, names...)...)
+}
+
 // result is what a run of Claude Code ends with.
 type result struct {
 	Session string `json:"session_id"`
@@ -361,11 +366,7 @@ func TestClaudeCodeGoesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			how := filepath.Join(c.Dir, ".claude", "skills", "kagewasm", "hooks", "command.js")
-			script := fmt.Sprintf("export const program = %q\nexport const state = []\nexport const policy = []\n", program)
-			if err := os.WriteFile(how, []byte(script), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			calls(t, c.path("hooks", "command.js"), program, "")
 			before := c.boundaries(t, session)
 			c.model.Say(agenttest.Answer{Text: "<summary>What Claude Code says itself.</summary>"})
 			if r := c.ask(t, session, "/compact"); r.IsError || c.boundaries(t, session) != before+1 {

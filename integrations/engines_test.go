@@ -47,18 +47,16 @@ func again(t *testing.T, h *agenttest.Home, interpreter, script, plug string, in
 	}
 }
 
-// breaks makes the plug call a program that is not there.
+// serves leaves the plug kagewasm's server alone.
+func serves(t *testing.T, h *agenttest.Home, command string) {
+	t.Helper()
+	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), servesAlone(t, h.Project, agenttest.Kagewasm(t)), h.Socket())
+}
+
+// breaks makes the plug call a program that is not there, and ask a server that is killed.
 func breaks(t *testing.T, h *agenttest.Home, command string) {
 	t.Helper()
-	path := filepath.Join(h.Dir, filepath.FromSlash(command))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = bytes.Replace(data, []byte(agenttest.Kagewasm(t)), []byte("/none/kagewasm"), 1)
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), "/none/kagewasm", hangsUp(t))
 }
 
 // demo is the session of the project's own demonstration, each of its calls with a result.
@@ -170,6 +168,12 @@ func TestOpenClaw(t *testing.T) {
 	if turns := strings.Join(got.Turns, " "); turns != "committed duplicate committed duplicate" {
 		t.Errorf("turns %s", turns)
 	}
+	serves(t, h, plug+"/command.js")
+	input["sessionId"] = "claw:3"
+	again(t, h, "node", "openclaw.mjs", plug, input, &got)
+	if len(got.First.Messages) >= len(msgs) {
+		t.Errorf("the server alone: %d of %d messages", len(got.First.Messages), len(msgs))
+	}
 	breaks(t, h, plug+"/command.js")
 	input["sessionId"] = "claw:2"
 	again(t, h, "node", "openclaw.mjs", plug, input, &got)
@@ -243,6 +247,11 @@ func TestHermes(t *testing.T) {
 	chatPairsWhole(t, 2, agenttest.Request{Messages: got.Twice})
 	if list := h.Must(t, agenttest.Kagewasm(t), "sessions"); !strings.Contains(list, "hermes-1") {
 		t.Errorf("sessions: %s", list)
+	}
+	serves(t, h, plug+"/command.py")
+	again(t, h, "python3", "hermes.py", plug, input.Messages, &got)
+	if len(got.Once) >= len(input.Messages) || got.Count != 2 {
+		t.Errorf("the server alone: %d of %d messages", len(got.Once), len(input.Messages))
 	}
 	breaks(t, h, plug+"/command.py")
 	again(t, h, "python3", "hermes.py", plug, input.Messages, &got)

@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-//go:embed all:claude-code all:hermes all:openclaw all:opencode all:pi
+//go:embed all:claude-code all:hermes all:node all:openclaw all:opencode all:pi
 var folders embed.FS
+
+// asks is where plugs in Node have the file that asks kagewasm, which is the same for all.
+var asks = map[string]string{"openclaw": "ask.js", "opencode": "kagewasm/ask.js", "pi": "ask.js"}
 
 // Files are the files of an agent's plug by their names below its folder. Tests of the plug are none of them.
 func Files(agent string) map[string][]byte {
@@ -23,5 +26,8 @@ func Files(agent string) map[string][]byte {
 		files[strings.TrimPrefix(name, agent+"/")] = data
 		return err
 	})
+	if name, ok := asks[agent]; ok {
+		files[name], _ = folders.ReadFile("node/ask.js") // it is embedded
+	}
 	return files
 }

@@ -107,13 +107,9 @@ func TestOpenCodeGoesOn(t *testing.T) {
 	if got := a.recordedCompactions(t); got > 1 {
 		t.Errorf("%d compactions of a session that did not grow", got)
 	}
-	command := filepath.Join(a.Dir, ".config", "opencode", "plugins", "kagewasm", "command.ts")
+	command := filepath.Join(a.Dir, ".config", "opencode", "plugins", "kagewasm", "command.js")
 	a.put(t, "killed", "#!/bin/sh\n"+a.kagewasm+" \"$@\" & kill -9 $!; wait $!\n")
-	script := fmt.Sprintf("export const program = %q\nexport const state = []\nexport const policy = []\nexport const folder = %q\n",
-		filepath.Join(a.Dir, "killed"), filepath.Join(a.Dir, "plans"))
-	if err := os.WriteFile(command, []byte(script), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	calls(t, command, filepath.Join(a.Dir, "killed"), hangsUp(t))
 	if err := os.Chmod(filepath.Join(a.Dir, "killed"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -146,9 +146,7 @@ func TestPiConversation(t *testing.T) {
 func TestPiGoesOn(t *testing.T) {
 	a := newPi(t)
 	a.Must(t, a.kagewasm, "install", "pi")
-	a.put(t, ".pi/agent/extensions/kagewasm/command.ts",
-		fmt.Sprintf("export const program = %q\nexport const state = []\n"+
-			"export const policy = []\n", filepath.Join(a.Dir, "killed")))
+	calls(t, filepath.Join(a.Dir, ".pi/agent/extensions/kagewasm/command.js"), filepath.Join(a.Dir, "killed"), hangsUp(t))
 	a.put(t, "killed", "#!/bin/sh\n"+a.kagewasm+" \"$@\" & kill -9 $!; wait $!\n")
 	if err := os.Chmod(filepath.Join(a.Dir, "killed"), 0o755); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,8 @@ type Options struct {
 	// Rate is how many requests a second a client may make, one address being one
 	// client; twice as many at once. Default 2,000; negative is no limit.
 	Rate float64
+	// Stop is called when the operator, over the Unix socket, asks the server to end. Default nobody can.
+	Stop func()
 	// Log hears of each request and of what goes wrong. Default nothing is said.
 	Log *slog.Logger
 }
@@ -68,6 +70,7 @@ func New(opts Options) *Server {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n"))
 	})
+	mux.HandleFunc("POST /stop", s.stop)
 	mux.HandleFunc("/api/", notFound)
 	mux.Handle("/", opts.Pages)
 	s.handler = s.logged(s.recovered(s.guard.around(mux)))
@@ -78,6 +81,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.counted(1)
 	defer s.counted(-1)
 	s.handler.ServeHTTP(w, r)
+}
+
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
+	if trusted, _ := r.Context().Value(trustedKey{}).(bool); !trusted || s.opts.Stop == nil {
+		notFound(w, r)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+	s.opts.Stop()
 }
 
 func (s *Server) counted(n int) {

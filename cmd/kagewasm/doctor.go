@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
@@ -92,6 +93,14 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 		return one
 	}
 	look("compaction", fmt.Sprintf("a small session in %d ms, by %s", took.Milliseconds(), p.record.Calls.Kagewasm), "")
+	if p.agent.Served && p.record.Calls.Socket != "" {
+		switch took, err := plug.TryServer(ctx, p.agent.Name, p.record.Calls); {
+		case err != nil:
+			look("server", "it is left to the command: "+err.Error(), cmp.Or(abi.AsError(err).Hint, again))
+		default:
+			look("server", fmt.Sprintf("the same in %d ms, at %s", took.Milliseconds(), p.record.Calls.Socket), "")
+		}
+	}
 	if p.agent.Try == nil || !usable {
 		return one
 	}
@@ -109,6 +118,7 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 func stale(p plugged) string {
 	s := p.setup
 	s.Calls = p.record.Calls
+	s.Socket, s.Calls.Version = p.setup.Socket, p.setup.Calls.Version
 	plan, err := p.agent.Plan(s)
 	if err != nil {
 		return err.Error()
@@ -142,11 +152,11 @@ func otherServer(ctx context.Context, dir string) *ui.Finding {
 			Version string `json:"version"`
 		} `json:"info"`
 	}
-	const fix = "end it with an interrupt and start it again: kagewasm serve"
-	if err := client.Do(ctx, http.MethodGet, "/api/v1/openapi.json", nil, &its); err != nil {
+	const fix = "kagewasm serve --stop: the next who needs it starts another"
+	if err := client.Do(ctx, http.MethodGet, "/openapi.json", nil, &its); err != nil {
 		return &ui.Finding{What: "server", Why: err.Error(), Fix: fix}
 	}
-	if own := readVersion().Version; its.Info.Version != own {
+	if own := readVersion().build(); its.Info.Version != own {
 		return &ui.Finding{What: "server", Why: fmt.Sprintf("it is version %s, and this is %s", its.Info.Version, own),
 			Fix: fix}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/named"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
@@ -139,13 +140,14 @@ func (f *plugFlags) setup(
 	if s.Kagewasm, err = ownPath(); err != nil {
 		return s, err
 	}
+	dir, err := filepath.Abs(cmp.Or(f.state, e.stateHome))
+	if err != nil {
+		return s, err
+	}
 	if f.state != "" {
-		dir, err := filepath.Abs(f.state)
-		if err != nil {
-			return s, err
-		}
 		s.State = []string{"--state", dir}
 	}
+	s.Socket, s.Calls.Version = daemon.Socket(dir), readVersion().build()
 	s.Policy = []string{"--config", policy}
 	for _, ref := range f.plugins {
 		_, err := e.named().Open(ref)

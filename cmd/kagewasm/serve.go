@@ -31,6 +31,8 @@ type serveFlags struct {
 	hosts    []string
 	database string
 	idle     time.Duration
+	apart    bool
+	stop     bool
 	recall   bool
 	keep     int
 	verbose  bool
@@ -53,9 +55,18 @@ The configuration is read as compact does, and read again when it changes. An in
 ends it when the requests at hand are answered; a second one ends it at once.`,
 		Example: `  kagewasm serve
   kagewasm serve --listen 0.0.0.0:7433 --host kagewasm.example.org
-  kagewasm serve --listen none --idle 10m`,
+  kagewasm serve --background
+  kagewasm serve --stop`,
 		Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), e) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case f.stop:
+				return f.end(c, e)
+			case f.apart:
+				return f.background(c, e)
+			}
+			return f.run(c.Context(), e)
+		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:7433", "`HOST:PORT` to listen on, or none")
@@ -66,6 +77,9 @@ ends it when the requests at hand are answered; a second one ends it at once.`,
 	fs.StringVar(&f.database, "database", "", "`ADDRESS` of a PostgreSQL that keeps the sessions, postgres://... "+
 		"(default: the file "+state.SessionsFile+" in the state folder)")
 	fs.DurationVar(&f.idle, "idle", 0, "end when nobody has asked for anything for `TIME`, such as 10m (default: never)")
+	fs.BoolVar(&f.apart, "background", false, "have it run by itself, over the socket alone, until nobody has asked for "+
+		"anything for --idle (default 30m) or its program is another one; where one runs already, that is it")
+	fs.BoolVar(&f.stop, "stop", false, "end the server of the state folder, when the requests at hand are answered")
 	fs.BoolVar(&f.recall, "recall", false, "let agents search what compactions took away")
 	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that are held at most behind a compaction that is recorded: "+
 		"the oldest go first")
@@ -97,16 +111,19 @@ func (f *serveFlags) run(ctx context.Context, e env) (err error) {
 	if err != nil {
 		return err
 	}
-	handler := server.New(server.Options{Service: svc, Token: place.Token, Hosts: f.hosts, Version: readVersion().Version,
-		Log: log})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	handler := server.New(server.Options{Service: svc, Token: place.Token, Hosts: f.hosts, Version: readVersion().build(),
+		Stop: stop, Log: log})
 	listeners, err := f.listeners(place)
 	if err != nil {
 		return errors.Join(err, svc.Close(context.WithoutCancel(ctx)))
 	}
+	outdated := f.outdated(ctx, place.Socket)
 	if err := f.announce(e, place, handler, listeners); err != nil {
 		return err
 	}
-	return f.serve(ctx, svc, handler, listeners)
+	return f.serve(ctx, svc, handler, listeners, outdated)
 }
 
 func (f *serveFlags) openStore(ctx context.Context, e env, place *state.Served) (*store.Store, error) {
@@ -203,7 +220,7 @@ const finish = 45 * time.Second
 
 // serve answers until it is interrupted or idle, and lets the requests at hand end.
 func (f *serveFlags) serve(ctx context.Context, svc *service.Service, s *server.Server,
-	listeners []net.Listener) error {
+	listeners []net.Listener, outdated <-chan struct{}) error {
 	h := s.HTTP()
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
@@ -213,6 +230,7 @@ func (f *serveFlags) serve(ctx context.Context, svc *service.Service, s *server.
 	select {
 	case <-ctx.Done():
 	case <-s.Idle(f.idle):
+	case <-outdated:
 	case err = <-failed:
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)

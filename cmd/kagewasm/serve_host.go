@@ -36,6 +36,8 @@ type serveHost struct {
 	// breaker is one for all: what one session learns of a plugin holds for all.
 	breaker *hooks.Breaker
 
+	plugs plugHosts
+
 	mu       sync.Mutex
 	counters map[tokens.Encoding]*tokens.Counter
 	now      *generation
@@ -369,6 +371,9 @@ func (h *serveHost) KnobsChanged() {
 func (h *serveHost) Close(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := h.plugs.close(ctx); err != nil {
+		return err
+	}
 	if h.now == nil {
 		return nil
 	}

@@ -35,7 +35,13 @@ type served struct {
 // serve starts one over a state folder.
 func serve(t *testing.T, home, dir string, args ...string) *served {
 	t.Helper()
-	s := &served{home: home, Cmd: exec.Command(os.Args[0], append([]string{"serve", "--json", "--state", home},
+	return serveBy(t, os.Args[0], home, dir, args...)
+}
+
+// serveBy starts one by a program.
+func serveBy(t *testing.T, program, home, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{home: home, Cmd: exec.Command(program, append([]string{"serve", "--json", "--state", home},
 		args...)...)}
 	s.Env = environment(home)
 	s.Dir, s.Stderr = dir, os.Stderr

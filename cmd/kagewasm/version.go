@@ -30,6 +30,9 @@ type versionInfo struct {
 	Modules map[string]string `json:"modules,omitempty"`
 }
 
+// build tells a build from others: a release by its version, what lies between two by its commit.
+func (v versionInfo) build() string { return strings.TrimSpace(v.Version + " " + v.Revision) }
+
 func newVersion(e env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -1,12 +1,11 @@
 """Compaction of hermes by kagewasm, as its context engine. What fails here leaves the messages as they are."""
 
-import json
 import logging
 import subprocess
 
 from agent.context_engine import ContextEngine
 
-from .command import policy, program, state
+from .ask import compact
 
 log = logging.getLogger(__name__)
 
@@ -41,17 +40,8 @@ class KagewasmEngine(ContextEngine):
         return (prompt_tokens or self.last_prompt_tokens) >= self.threshold_tokens
 
     def compress(self, messages, current_tokens=None, focus_topic=None, force=False, memory_context=""):
-        flags = ["--format", "openai", "--window", str(self.context_length), "--force", "--quiet"]
-        if self.session_id:
-            flags += ["--session", self.session_id]
-        if focus_topic:
-            flags += ["--instructions", focus_topic]
         try:
-            done = subprocess.run(
-                [program, "compact", "-", *flags, *policy, *state],
-                input=json.dumps({"messages": messages}), capture_output=True, text=True, timeout=10, check=True,
-            )
-            compacted = json.loads(done.stdout)["messages"]
+            compacted = compact(messages, self.session_id, self.context_length, focus_topic)
         except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
             log.warning("kagewasm did not compact: %s %s", error, getattr(error, "stderr", ""))
             return messages

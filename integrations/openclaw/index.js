@@ -1,23 +1,10 @@
 // Compaction of OpenClaw by kagewasm, as its context engine. OpenClaw keeps all messages: the engine says what its
 // model sees, by the same plan until the next compaction.
-import { spawn } from "node:child_process"
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { folder, policy, program, state } from "./command.js"
+import { compact as ask } from "./ask.js"
+import { folder } from "./command.js"
 import { apply, planOf, toLine } from "./plan.js"
-
-const run = (args, stdin) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(program, [...args, ...state], { timeout: 10_000 })
-    let stdout = ""
-    let stderr = ""
-    child.stdout.setEncoding("utf8").on("data", text => (stdout += text))
-    child.stderr.setEncoding("utf8").on("data", text => (stderr += text))
-    child.stdin.on("error", () => {}) // it ended before it read everything; its exit code says why
-    child.on("error", reject)
-    child.on("close", code => (code === 0 ? resolve(stdout) : reject(new Error(stderr || `exit code ${code}`))))
-    child.stdin.end(stdin)
-  })
 
 // tokensOf is an estimate, for a budget that is one too.
 const tokensOf = messages => Math.ceil(JSON.stringify(messages).length / 4)
@@ -42,10 +29,8 @@ export const engine = () => {
     const session = await load(id)
     const shown = apply(session.plan, messages)
     const lines = shown.map(toLine)
-    const flags = ["--format", "neutral", "--session", id, "--force", "--no-prune", "--quiet"]
-    if (budget > 0) flags.push("--window", String(budget))
-    const stdout = await run(["compact", "-", ...flags, ...policy], lines.map(line => JSON.stringify(line)).join("\n"))
-    const plan = planOf(messages, shown, stdout.trim().split("\n").map(line => JSON.parse(line)))
+    const settings = { session: id, window: budget > 0 ? budget : undefined, prune: false }
+    const plan = planOf(messages, shown, await ask("openclaw", lines.map(line => JSON.stringify(line)).join("\n"), settings))
     if (plan === undefined || plan.note === session.plan?.note) return undefined
     await save(id, Object.assign(session, { plan }))
     return { before: tokensOf(shown), after: tokensOf(apply(plan, messages)) }

@@ -1,9 +1,9 @@
 // Compaction of opencode by kagewasm. What fails here leaves the work to opencode, which compacts where this did not.
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { folder, policy } from "./kagewasm/command.ts"
+import { compact as ask } from "./kagewasm/ask.js"
+import { folder } from "./kagewasm/command.js"
 import { apply, fits, keyOf, planOf, toLines, type Message, type Plan } from "./kagewasm/plan.ts"
-import { run } from "./kagewasm/run.ts"
 
 // share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
 const share = 0.85
@@ -65,10 +65,9 @@ export const Kagewasm = async ({ client }: any) => {
     tried.set(last.sessionID, used)
     const was = await load(messages)
     const before = toLines(apply(was, messages))
-    const flags = ["--format", "neutral", "--force", "--quiet", "--session", last.sessionID]
-    flags.push("--model", last.modelID, "--window", String(full))
-    const stdout = await run(["compact", "-", ...flags, ...policy], before.map(line => JSON.stringify(line)).join("\n"))
-    const plan = planOf(was, before, stdout.trim().split("\n").map(line => JSON.parse(line)))
+    const settings = { session: last.sessionID, model: last.modelID, window: full }
+    const after = await ask("opencode", before.map(line => JSON.stringify(line)).join("\n"), settings)
+    const plan = planOf(was, before, after)
     if (plan !== undefined) await save(messages, plan)
   }
 

@@ -1,24 +1,8 @@
 // Compaction of pi by kagewasm. What fails here leaves the work to pi.
-import { spawn } from "node:child_process"
-import { policy, program, state } from "./command.ts"
+import { compact, run } from "./ask.js"
 
 type Entry = { type: string; id: string; firstKeptEntryId?: string; details?: any }
 type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
-
-const run = (args: string[], stdin: string, signal?: AbortSignal): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(program, [...args, ...state], { signal, timeout: 10_000 })
-    let stdout = ""
-    let stderr = ""
-    child.stdout.setEncoding("utf8").on("data", text => (stdout += text))
-    child.stderr.setEncoding("utf8").on("data", text => (stderr += text))
-    child.stdin.on("error", () => {}) // it ended before it read everything; its exit code says why
-    child.on("error", reject)
-    child.on("close", code => (code === 0 ? resolve(stdout) : reject(new Error(stderr || `exit code ${code}`))))
-    child.stdin.end(stdin)
-  })
-
-const parse = (jsonl: string): Line[] => jsonl.split("\n").filter(line => line !== "").map(line => JSON.parse(line))
 
 const textOf = ({ content }: Line) =>
   typeof content === "string" ? content : content.map(p => p.text ?? `[${p.type}]`).join("\n")
@@ -57,11 +41,10 @@ export default function (pi: any) {
     try {
       const header = { ...ctx.sessionManager.getHeader(), type: "session", id: ctx.sessionManager.getSessionId() }
       const stdin = [header, ...live(event.branchEntries)].map(entry => JSON.stringify(entry)).join("\n")
-      const flags = ["--format", "pi", "--to", "neutral", "--force", "--no-prune", "--quiet"]
-      if (ctx.model?.contextWindow) flags.push("--window", String(ctx.model.contextWindow))
-      if (event.customInstructions) flags.push("--instructions", event.customInstructions)
-      const stdout = await run(["compact", "-", ...flags, ...policy], stdin, event.signal)
-      const cut = summarized(parse(stdout), event.branchEntries)
+      const window = ctx.model?.contextWindow
+      const settings = { format: "pi", to: "neutral", prune: false, window, instructions: event.customInstructions }
+      const kept: Line[] = await compact("pi", stdin, settings, event.signal)
+      const cut = summarized(kept, event.branchEntries)
       if (cut === undefined) return
       return { compaction: { ...cut, tokensBefore: event.preparation.tokensBefore } }
     } catch (error) {
@@ -75,7 +58,7 @@ export default function (pi: any) {
       const session = ctx.sessionManager.getSessionId()
       const [verb, ...rest] = args.trim().split(/\s+/)
       const show = verb === "lost" ? ["lost", session, "--grep", rest.join(" ")] : ["sessions", "show", session]
-      ctx.ui.notify(await run(show, "").catch(String), "info")
+      ctx.ui.notify(await run(show).catch(String), "info")
     },
   })
 }

@@ -88,6 +88,7 @@ func NewHome(tb testing.TB, programs ...string) *Home {
 			tb.Fatal(err)
 		}
 	}
+	tb.Cleanup(func() { h.endServer(tb) })
 	var path []string
 	for _, p := range programs {
 		path = append(path, filepath.Dir(p))
@@ -97,6 +98,21 @@ func NewHome(tb testing.TB, programs ...string) *Home {
 		string(os.PathListSeparator)),
 		"TMPDIR=" + os.TempDir(), "NO_COLOR=1", "LANG=C.UTF-8"}
 	return h
+}
+
+// Socket is where a server of kagewasm listens that a plug has started.
+func (h *Home) Socket() string { return filepath.Join(h.State, "kagewasm", "serve.sock") }
+
+// endServer ends a server that a plug has started, before its folder goes.
+func (h *Home) endServer(tb testing.TB) {
+	if _, err := os.Lstat(h.Socket()); err != nil {
+		return // there is none
+	}
+	cmd := exec.Command(Kagewasm(tb), "serve", "--stop")
+	cmd.Env = h.Env
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "no server runs") {
+		tb.Errorf("the server goes on: %v %s", err, out)
+	}
 }
 
 // Output is what a program said.

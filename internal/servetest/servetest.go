@@ -72,6 +72,11 @@ func (h *Host) Models() []service.Model { return h.ModelList }
 // Plugins implements service.Host.
 func (h *Host) Plugins(context.Context) ([]service.Plugin, error) { return h.PluginList, nil }
 
+// Plug implements service.Host.
+func (h *Host) Plug(name, version string) (service.Host, error) {
+	return nil, &abi.Error{Code: abi.CodeConflict, Message: name + " " + version + " is not installed"}
+}
+
 // Prompt implements service.Host.
 func (h *Host) Prompt(path string) (string, error) {
 	if strings.HasPrefix(path, "project:/") {

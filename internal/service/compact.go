@@ -25,11 +25,13 @@ type Manual struct {
 	DryRun       bool     `json:"dry_run,omitempty" doc:"say what would be done, and change nothing"`
 	Instructions string   `json:"instructions,omitempty" maxLength:"20000" doc:"what to keep in view"`
 	Release      []string `json:"release,omitempty" doc:"messages that plugins pinned and that need not stay"`
+	NoPrune      bool     `json:"no_prune,omitempty" doc:"leave old tool output as it is"`
 }
 
 // Overrides are those of a request.
 func (m *Manual) overrides(prompt string) *kagewasm.Overrides {
-	o := &kagewasm.Overrides{Strategy: m.Strategy, Summarize: m.Summarize, Prompt: prompt, KeepLast: m.KeepLast}
+	o := &kagewasm.Overrides{Strategy: m.Strategy, Summarize: m.Summarize, Prompt: prompt, KeepLast: m.KeepLast,
+		NoPrune: m.NoPrune}
 	if m.Upper != nil {
 		o.Upper = *m.Upper
 	}

@@ -22,6 +22,9 @@ type Host interface {
 	Models() []Model
 	// Plugins are those that may take part, in any agent.
 	Plugins(ctx context.Context) ([]Plugin, error)
+	// Plug is the host of a plug that kagewasm install has put into an agent, which goes by settings of its own. version
+	// is the kagewasm that the plug was written by. It fails where that is not this one, with what to do about it.
+	Plug(name, version string) (Host, error)
 	// Prompt reads the text of a summary's prompt by its path, project:/ or config:/.
 	Prompt(path string) (string, error)
 	// KnobsChanged says that values of knobs in the store are others than before.

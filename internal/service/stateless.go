@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -31,6 +32,10 @@ type Once struct {
 	Force    bool `json:"force,omitempty"`
 	// Recall says in one line how the model can read what went; the note tells it.
 	Recall string `json:"recall,omitempty"`
+	// Plug is the plug that asks, as kagewasm install named it, and PlugVersion the kagewasm that it was written by: its
+	// settings hold.
+	Plug        string `json:"plug,omitempty" doc:"the plug that asks: what kagewasm install set for it holds"`
+	PlugVersion string `json:"plug_version,omitempty" doc:"the kagewasm that wrote the plug; another one is refused"`
 	// Record keeps the session and what became of it in the store, for undo and lost.
 	Record bool `json:"record,omitempty"`
 }
@@ -73,18 +78,24 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	if in.Model == "" {
 		in.Model = file.Model
 	}
-	agent, err := s.host.Agent(ctx, path, in.Model)
+	host := s.host
+	if in.Plug != "" {
+		if host, err = s.host.Plug(in.Plug, in.PlugVersion); err != nil {
+			return nil, err
+		}
+	}
+	agent, err := host.Agent(ctx, path, in.Model)
 	if err != nil {
 		return nil, err
 	}
 	run := &record.Run{Path: in.Name, Data: doc.data, File: file, Session: abi.Session{ID: record.ID(file),
 		AgentPath: path,
 		Model:     agent.Model.Name(), ContextWindow: agent.Window}}
-	req, err := s.request(ctx, &in, agent, run)
+	req, err := s.request(ctx, &in, host, agent, run)
 	if err != nil {
 		return nil, err
 	}
-	req.Search = searchIn(stored)
+	req.Search = s.searchIn(in.Record, run, stored)
 	if run.Result, err = agent.Compactor.Compact(ctx, req); run.Result == nil ||
 		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
 		return nil, err
@@ -96,11 +107,12 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 }
 
 // request is what the compactor is asked.
-func (s *compactions) request(ctx context.Context, in *Once, agent *Agent, run *record.Run) (req kagewasm.Request,
-	err error) {
+func (s *compactions) request(
+	ctx context.Context, in *Once, host Host, agent *Agent, run *record.Run,
+) (req kagewasm.Request, err error) {
 	prompt := ""
 	if in.Prompt != "" {
-		if prompt, err = s.host.Prompt(in.Prompt); err != nil {
+		if prompt, err = host.Prompt(in.Prompt); err != nil {
 			return req, err
 		}
 	}
@@ -229,9 +241,21 @@ func storedOf(file *transcript.Session) []session.StoredMessage {
 	return list
 }
 
-// searchIn is what plugins that may can search.
-func searchIn(stored []session.StoredMessage) abi.Search {
+// searchIn is what plugins that may can search: what the file has, and, where the session is recorded, what earlier
+// compactions took away.
+func (s *compactions) searchIn(recorded bool, run *record.Run, stored []session.StoredMessage) abi.Search {
+	earlier := sync.OnceValues(func() ([]session.StoredMessage, error) {
+		if !recorded {
+			return stored, nil
+		}
+		gone, err := run.Earlier(context.Background(), s.store)
+		return append(stored, gone...), err
+	})
 	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
+		stored, err := earlier()
+		if err != nil {
+			return abi.SearchResponse{}, err
+		}
 		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
 	}
 }

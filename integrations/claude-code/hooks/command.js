@@ -1,5 +1,7 @@
 // How this mod calls kagewasm. kagewasm install writes the user's own way here: the program, the flags of every call,
-// and those of a compaction.
+// those of a compaction, where its server listens, and the version that wrote this.
 export const program = "kagewasm"
 export const state = []
 export const policy = []
+export const socket = ""
+export const version = ""

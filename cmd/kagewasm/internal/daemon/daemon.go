@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -27,7 +28,7 @@ type Address struct {
 	TokenFile string `json:"token_file,omitempty"`
 	// Open is where a browser is sent to; it holds the token.
 	Open string `json:"open,omitempty"`
-	PID  int    `json:"pid"`
+	PID  int    `json:"pid,omitempty"`
 }
 
 // Client speaks to the server of a state folder over its socket.
@@ -41,6 +42,16 @@ const dialTime = time.Second
 
 // ErrNone is the cause of the error where no server runs.
 var ErrNone = errors.New("no server runs")
+
+// Socket is where the server of a state folder listens. It is empty where no program could be told: programs in Node find
+// no sockets on Windows, and a path of one has at most some 100 bytes.
+func Socket(dir string) string {
+	path := filepath.Join(dir, state.SocketFile)
+	if goruntime.GOOS == "windows" || len(path) > 100 {
+		return ""
+	}
+	return path
+}
 
 // Find returns a client of the server of a state folder. Its error has the cause
 // [ErrNone] where none runs.
@@ -65,11 +76,18 @@ func Start(ctx context.Context, dir string, idle time.Duration, args ...string) 
 		return c, nil
 	}
 	self, err := os.Executable()
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(self, append([]string{"serve", "--listen", "none", "--idle", idle.String(), "--state", dir},
 		args...)...)
+	cmd.Dir = dir // not the folder that it is started in, which may go
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -95,6 +113,28 @@ func Start(ctx context.Context, dir string, idle time.Duration, args ...string) 
 			return nil, fmt.Errorf("%w, and none could be started: kagewasm serve --state %s says why", err, dir)
 		}
 	}
+}
+
+// Stop ends the server of a state folder, and waits until it has. Its error has the cause [ErrNone] where none runs.
+func Stop(ctx context.Context, dir string) error {
+	c, err := Find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/stop", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("%s: the server does not end by itself (%s): interrupt it", dir, resp.Status)
+	}
+	return state.Unserved(ctx, dir)
 }
 
 // Do asks the server: in and out are JSON, nil for none; headers are names and values in

@@ -10,7 +10,7 @@ import (
 // claudeCode loads a mod from its skills folder by itself, so that none of its settings has to be touched.
 var claudeCode = Agent{
 	Name: "claude-code", Title: "Claude Code", Program: "claude",
-	Get: "npm install -g @anthropic-ai/claude-code", Try: tryClaudeCode,
+	Get: "npm install -g @anthropic-ai/claude-code", Try: tryClaudeCode, Served: true,
 	Plan: func(s Setup) (Plan, error) {
 		if s.Version != "" && Older(s.Version, modsSince) {
 			return claudeClassic(s), nil

@@ -13,7 +13,7 @@ import (
 
 // hermes takes the context engine that its configuration names, and loads none by itself.
 var hermes = Agent{
-	Name: "hermes", Title: "hermes", Program: "hermes", Get: "see https://hermes-agent.nousresearch.com",
+	Name: "hermes", Title: "hermes", Program: "hermes", Get: "see https://hermes-agent.nousresearch.com", Served: true,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("HERMES_HOME"), filepath.Join(s.Home, ".hermes"))
 		config := filepath.Join(home, "config.yaml")

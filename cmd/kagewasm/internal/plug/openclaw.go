@@ -14,7 +14,7 @@ import (
 
 // openClaw has one slot for what makes its context, and its configuration says what is in it.
 var openClaw = Agent{
-	Name: "openclaw", Title: "OpenClaw", Program: "openclaw", Get: "npm install -g openclaw",
+	Name: "openclaw", Title: "OpenClaw", Program: "openclaw", Get: "npm install -g openclaw", Served: true,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("OPENCLAW_STATE_DIR"), filepath.Join(s.Home, ".openclaw"))
 		config := cmp.Or(s.Getenv("OPENCLAW_CONFIG_PATH"), filepath.Join(home, "openclaw.json"))
@@ -103,6 +103,7 @@ func takeEngine(now []byte) ([]byte, error) {
 func (s Setup) python(comment string) []byte {
 	var b bytes.Buffer
 	b.WriteString("# " + comment + "\nprogram = " + strconv.Quote(s.Kagewasm) + "\n")
+	b.WriteString("socket = " + strconv.Quote(s.Socket) + "\nversion = " + strconv.Quote(s.Calls.Version) + "\n")
 	for _, v := range []struct {
 		name  string
 		flags []string

@@ -9,13 +9,13 @@ import (
 
 // openCode loads every file of its plugins folder. What lies in a folder below it is not loaded by itself.
 var openCode = Agent{
-	Name: "opencode", Title: "opencode", Program: "opencode", Get: "npm install -g opencode-ai",
+	Name: "opencode", Title: "opencode", Program: "opencode", Get: "npm install -g opencode-ai", Served: true,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("OPENCODE_CONFIG_DIR"),
 			filepath.Join(cmp.Or(s.Getenv("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config")), "opencode"))
 		plugins := filepath.Join(home, "plugins")
 		files := integrations.Files("opencode")
-		files["kagewasm/command.ts"] = append(s.script("How this plugin calls kagewasm: kagewasm install wrote it."),
+		files["kagewasm/command.js"] = append(s.script("How this plugin calls kagewasm: kagewasm install wrote it."),
 			constant("folder", filepath.Join(s.Folder, "opencode"))...)
 		return Plan{
 			Files: below(plugins, files),

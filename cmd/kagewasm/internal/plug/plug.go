@@ -23,6 +23,8 @@ type Agent struct {
 	Program, Get string
 	// Plan says what its files are to be.
 	Plan func(s Setup) (Plan, error)
+	// Served says that its plug asks the server before the command.
+	Served bool
 	// Try has the real program compact a session through the plug that is installed; nil where that needs a model.
 	Try func(ctx context.Context, s Setup) error
 }
@@ -42,11 +44,16 @@ type Setup struct {
 	Calls
 }
 
-// Calls are how a plug calls kagewasm: the path of the command, the flags of every call, and those of a compaction.
+// Calls are how a plug calls kagewasm: the path of the command, the flags of every call, those of a compaction, and the
+// server that does it faster.
 type Calls struct {
 	Kagewasm string   `json:"program"`
 	State    []string `json:"state"`
 	Policy   []string `json:"policy"`
+	// Socket is where the server listens, empty where it has none.
+	Socket string `json:"socket,omitempty"`
+	// Version is the build of kagewasm that says so.
+	Version string `json:"version,omitempty"`
 }
 
 // Plan is what the files of an agent are to be.

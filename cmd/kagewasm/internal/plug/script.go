@@ -15,6 +15,8 @@ func (s Setup) script(comment string) []byte {
 	b.Write(constant("program", s.Kagewasm))
 	b.Write(constant("state", list(s.State)))
 	b.Write(constant("policy", list(s.Policy)))
+	b.Write(constant("socket", s.Socket))
+	b.Write(constant("version", s.Calls.Version))
 	return b.Bytes()
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
@@ -38,6 +40,36 @@ func TryCommand(ctx context.Context, c Calls) (time.Duration, error) {
 		return 0, fmt.Errorf("%d bytes came back for %d", stdout.Len(), len(sample))
 	}
 	return time.Since(start), nil
+}
+
+// TryServer compacts the sample as a plug does that asks the server, which is started where none runs. Nothing of it is
+// recorded.
+func TryServer(ctx context.Context, agent string, c Calls) (time.Duration, error) {
+	sample, err := Sample("neutral")
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	dir := filepath.Dir(c.Socket)
+	if out, err := exec.CommandContext(ctx, c.Kagewasm, "serve", "--background", "--state", dir).CombinedOutput(); err != nil {
+		return 0, failed(err, string(out))
+	}
+	client, err := daemon.Find(ctx, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	var made struct {
+		Messages string `json:"messages"`
+	}
+	start := time.Now()
+	err = client.Do(ctx, http.MethodPost, "/compact", map[string]any{"plug": agent, "plug_version": c.Version,
+		"format": "neutral", "force": true, "messages": string(sample)}, &made)
+	if err == nil && (made.Messages == "" || len(made.Messages) >= len(sample)) {
+		err = fmt.Errorf("%d bytes came back for %d", len(made.Messages), len(sample))
+	}
+	return time.Since(start), err
 }
 
 // tryClaudeCode has the real Claude Code compact the sample through the mod that is installed. It needs no model for

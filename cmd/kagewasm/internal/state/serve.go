@@ -62,6 +62,15 @@ func Serve(dir, home string, say func(string)) (*Served, error) {
 	return s, nil
 }
 
+// Unserved waits until no server has a state folder.
+func Unserved(ctx context.Context, dir string) error {
+	lock := flock.New(filepath.Join(dir, serveLock), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return err
+	}
+	return lock.Unlock()
+}
+
 // Close gives the folder back.
 func (s *Served) Close() error {
 	if s.lock == nil {
