@@ -24,6 +24,7 @@ type codex struct {
 	model                       *agenttest.Model
 	program, kagewasm, upstream string
 	proxy                       *exec.Cmd
+	address                     string // of the proxy
 }
 
 // codexSettings are a user's own.
@@ -60,7 +61,14 @@ func (c *codex) write(t *testing.T, name, text string) {
 	}
 }
 
-// start starts the proxy, as the service does, on a port of its own, and tells Codex which.
+// install starts the proxy, as a service does that the machine has no manager for, and installs Codex's plug.
+func (c *codex) install(t *testing.T) {
+	t.Helper()
+	c.start(t)
+	c.Must(t, c.kagewasm, "install", "codex", "--listen", c.address)
+}
+
+// start starts the proxy on a port of its own, and tells Codex which where it knew another one.
 func (c *codex) start(t *testing.T) {
 	t.Helper()
 	c.proxy = exec.Command(c.kagewasm, "proxy", "--upstream", c.upstream, "--listen", "127.0.0.1:0", "--no-config")
@@ -75,12 +83,15 @@ func (c *codex) start(t *testing.T) {
 	t.Cleanup(func() { c.kill() })
 	lines := bufio.NewScanner(says)
 	for lines.Scan() {
-		if at := regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(lines.Text()); at != nil {
+		if at := regexp.MustCompile(`listening on http://(\S+)`).FindStringSubmatch(lines.Text()); at != nil {
 			config, err := os.ReadFile(c.path("config.toml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.write(t, "config.toml", regexp.MustCompile(`http://127.0.0.1:\d+`).ReplaceAllString(string(config), at[1]))
+			if c.address != "" {
+				c.write(t, "config.toml", strings.ReplaceAll(string(config), c.address, at[1]))
+			}
+			c.address = at[1]
 			go func() {
 				for lines.Scan() {
 				}
@@ -149,8 +160,7 @@ func TestCodex(t *testing.T) {
 	features.Proves(t, "N12")
 	c := newCodex(t)
 	before := agenttest.Tree(t, c.Dir)
-	c.Must(t, c.kagewasm, "install", "codex")
-	c.start(t)
+	c.install(t)
 	c.work(5)
 	c.exec(t, false, "Run the tests. Never touch the folder vendor/.")
 	c.kill()
@@ -206,8 +216,7 @@ func TestCodex(t *testing.T) {
 // TestCodexResume: a session that is resumed after a compaction stays as small as that left it.
 func TestCodexResume(t *testing.T) {
 	c := newCodex(t)
-	c.Must(t, c.kagewasm, "install", "codex")
-	c.start(t)
+	c.install(t)
 	c.work(4)
 	c.exec(t, false, "Run the tests.")
 	c.exec(t, true, "go on") // it is full: compacted before the prompt
@@ -221,13 +230,32 @@ func TestCodexResume(t *testing.T) {
 // TestCodexAborts: an answer that breaks off is asked for again by Codex, and costs the session nothing.
 func TestCodexAborts(t *testing.T) {
 	c := newCodex(t)
-	c.Must(t, c.kagewasm, "install", "codex")
-	c.start(t)
+	c.install(t)
 	c.model.Say(agenttest.Answer{Text: "lost", Cut: true}, agenttest.Answer{Text: "there it is"})
 	if out := c.exec(t, false, "hello"); !strings.Contains(out, "there it is") {
 		t.Errorf("%s", out)
 	}
 	if n := len(c.model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestCodexWithoutAProxy: where nothing keeps the proxy answering, nothing is installed, and Codex works as it did.
+func TestCodexWithoutAProxy(t *testing.T) {
+	c := newCodex(t)
+	c.write(t, "config.toml", fmt.Sprintf("openai_base_url = %q\n", c.upstream)+codexSettings)
+	c.Env = append(c.Env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/none") // no service manager of the user's
+	before := agenttest.Tree(t, c.Dir)
+	closed := "127.0.0.1:9" // the port of discard, which nobody serves
+	out := c.Run(t, c.kagewasm, "install", "codex", "--listen", closed)
+	if out.Err == nil || !strings.Contains(out.Stderr, "Codex would have no provider: nothing was changed") ||
+		!strings.Contains(out.Stderr, "--listen "+closed) {
+		t.Errorf("%v %s", out.Err, out.Stderr)
+	}
+	if changed := agenttest.Changed(before, agenttest.Tree(t, c.Dir)); len(changed) > 0 {
+		t.Errorf("it left %v", changed)
+	}
+	if said := c.exec(t, false, "How are you?"); !strings.Contains(said, "done") || len(c.model.Requests()) == 0 {
+		t.Errorf("%s", said)
 	}
 }

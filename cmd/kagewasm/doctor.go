@@ -101,6 +101,9 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 			look("server", fmt.Sprintf("the same in %d ms, at %s", took.Milliseconds(), p.record.Calls.Socket), "")
 		}
 	}
+	if p.plan.Keeps != "" && !answers(ctx, p, look, again) {
+		return one
+	}
 	if p.agent.Try == nil || !usable {
 		return one
 	}
@@ -112,6 +115,19 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 	}
 	look("in "+p.agent.Title, "it compacted a small session through kagewasm", "")
 	return one
+}
+
+// answers looks at the proxy that an agent has for its provider.
+func answers(ctx context.Context, p plugged, look func(what, why, fix string) bool, again string) bool {
+	build, err := plug.Answers(ctx, p.plan.Keeps, false)
+	switch own := readVersion().build(); {
+	case err != nil:
+		return look("proxy", err.Error()+": "+p.agent.Title+" has no provider", p.plan.Next+"; without it: kagewasm uninstall "+
+			p.agent.Name)
+	case build != own:
+		return look("proxy", fmt.Sprintf("it is version %s, and this is %s", build, own), again)
+	}
+	return look("proxy", "it answers at "+p.plan.Keeps, "")
 }
 
 // stale says in what the files of a plug are not those that this version would write.

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,7 @@ import (
 type plugFlags struct {
 	state   string
 	plugins []string
+	listen  string
 	dryRun  bool
 	yes     bool
 	asJSON  bool
@@ -56,7 +59,8 @@ kagewasm: ` + strings.Join(agentNames(), ", ") + `. What is written is shown, an
 track of: kagewasm uninstall gives every file back as it was. To repeat it is safe.
 
 Where kagewasm fails, the agent goes on as if it was not there, and kagewasm doctor
-says why. How it compacts is set in a file of its own below the state folder,
+says why. Codex has no place for it but before its provider: where nothing keeps the
+proxy answering there, nothing is installed. How it compacts is set in a file of its own below the state folder,
 whatever configuration a repository brings.`,
 		Example: `  kagewasm install claude-code --dry-run
   kagewasm install claude-code --plugin markdown`,
@@ -64,6 +68,8 @@ whatever configuration a repository brings.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.install(c.Context(), e, args[0]) },
 	}
 	f.register(cmd)
+	cmd.Flags().StringVar(&f.listen, "listen", "", "`HOST:PORT` at which the agent finds the proxy, where it needs one: "+
+		"codex (default "+plug.CodexAddress+")")
 	e.pluginFlag(cmd, &f.plugins, "let a plugin, `X.wasm` or its name, take part in its compactions")
 	return cmd
 }
@@ -121,6 +127,13 @@ func (f *plugFlags) open(ctx context.Context, e env, name string) (p plugged, er
 	policy := plug.File{Path: filepath.Join(folder, name+".yaml"), Data: plug.Policy(p.agent), Settings: true}
 	if p.setup, err = f.setup(ctx, e, p.agent, folder, policy.Path); err != nil {
 		return p, err
+	}
+	p.setup.Listen = cmp.Or(f.listen, p.record.Calls.Listen)
+	if p.setup.Listen != "" {
+		if host, _, err := net.SplitHostPort(p.setup.Listen); err != nil || !loopback(host) {
+			return p, ui.Usagef("--listen %s: give an address that only this machine reaches, such as %s", p.setup.Listen,
+				plug.CodexAddress)
+		}
 	}
 	p.plan, err = p.agent.Plan(p.setup)
 	p.plan.Files = append(p.plan.Files, policy)
@@ -202,13 +215,50 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 		return err
 	}
 	defer st.Close()
+	if p.plan.Keeps != "" {
+		v.Next = ""
+		if steps, err = f.keeps(ctx, p); err != nil {
+			return err
+		}
+	}
 	if err := p.record.Install(p.plan, steps, readVersion().Version, p.setup); err != nil {
 		return err
 	}
-	if plug.Run(p.plan.Start) {
-		v.Next = ""
-	}
 	return show(e, f.asJSON, v, ui.Install)
+}
+
+// keeps sees to it that a proxy answers where an agent is to find its provider, and returns what is left to do then. An
+// agent whose provider does not answer is of no use, so where none does nothing stays installed.
+func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
+	fresh, service := !p.record.Installed(), p.plan
+	service.Edits = nil
+	if fresh {
+		steps, err := p.record.Steps(service)
+		if err == nil {
+			err = p.record.Install(service, steps, readVersion().Version, p.setup)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	started := plug.Run(p.plan.Start)
+	if _, err := plug.Answers(ctx, p.plan.Keeps, started); err != nil {
+		says := "it is installed as before"
+		if fresh {
+			says = "nothing was changed"
+			if started {
+				plug.Run(p.plan.Stop)
+			}
+			steps, rerr := p.record.Removal(service)
+			if rerr == nil {
+				rerr = p.record.Uninstall(steps)
+			}
+			err = errors.Join(err, rerr)
+		}
+		return nil, ui.Usagef("install %s: %w, and %s would have no provider: %s; %s, and install again", p.agent.Name, err,
+			p.agent.Title, says, p.plan.Next)
+	}
+	return p.record.Steps(p.plan)
 }
 
 // mayReplace asks whether what else compacts for the agent may be replaced.

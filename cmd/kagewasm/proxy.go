@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/proxy"
@@ -91,7 +93,7 @@ func (f *proxyFlags) run(ctx context.Context, e env) error {
 	}
 	defer done()
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	server.Handler = (&idle{after: f.idle}).over(sameMachine(p), func() { server.Close() })
+	server.Handler = (&idle{after: f.idle}).over(sameMachine(said(p)), func() { server.Close() })
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	e.say(fmt.Sprintf("listening on http://%s for %s", listener.Addr(), upstream.Redacted()))
@@ -320,6 +322,18 @@ func listenHere(address string) (net.Listener, error) {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// said answers who asks what is behind the address.
+func said(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != plug.WhoPath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(plug.Who{Kagewasm: readVersion().build()})
+	})
 }
 
 // sameMachine refuses what a page in a browser sends: one of another origin, or one that made

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// CodexAddress is where Codex finds the proxy: a port of its own, as it stands in the user's settings.
+// CodexAddress is where Codex finds the proxy by default: a port of its own, as it stands in the user's settings.
 const CodexAddress = "127.0.0.1:4182"
 
 // codex has no place for a compactor but its provider, so the proxy is that. A provider of exactly the name OpenAI is
@@ -27,12 +27,14 @@ var codex = Agent{
 		if m := ownBase.FindSubmatch(head); m != nil {
 			upstream = string(m[1])
 		}
-		p := Plan{Edits: []Edit{{Path: config, Put: putProvider, Take: takeProvider}}}
+		at := cmp.Or(s.Listen, CodexAddress)
+		put := func(was []byte) ([]byte, error) { return putProvider(was, at), nil }
+		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: takeProvider}}, Keeps: at}
 		if m := otherProvider.FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
 			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
 		}
-		command := append([]string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", CodexAddress}, s.State...)
-		p.serve("kagewasm-codex", "Compaction for Codex", CodexAddress, append(command, s.Policy...), s)
+		command := append([]string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", at}, s.State...)
+		p.serve("kagewasm-codex", "Compaction for Codex", at, append(command, s.Policy...), s)
 		return p, nil
 	},
 }
@@ -57,7 +59,7 @@ const (
 )
 
 // putProvider makes the proxy the provider. Keys of no table have to stand before the first one.
-func putProvider(was []byte) ([]byte, error) {
+func putProvider(was []byte, address string) []byte {
 	head := keysOf(was)
 	tail := was[len(head):]
 	var b bytes.Buffer
@@ -75,14 +77,14 @@ func putProvider(was []byte) ([]byte, error) {
 	for _, line := range []string{
 		`[model_providers.kagewasm]`,
 		`name = "OpenAI"`,
-		`base_url = "http://` + CodexAddress + `"`,
+		`base_url = "http://` + address + `"`,
 		`wire_api = "responses"`,
 		`requires_openai_auth = true`,
 		`supports_websockets = false`,
 	} {
 		b.WriteString(line + ours + "\n")
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // takeProvider takes our lines out, and gives those back that they stand for.

@@ -54,6 +54,8 @@ type Calls struct {
 	Socket string `json:"socket,omitempty"`
 	// Version is the build of kagewasm that says so.
 	Version string `json:"version,omitempty"`
+	// Listen is where a proxy answers, empty for the agent's own default.
+	Listen string `json:"listen,omitempty"`
 }
 
 // Plan is what the files of an agent are to be.
@@ -64,6 +66,9 @@ type Plan struct {
 	Rivals []string
 	// Next is what the user has to do before it takes effect; empty for nothing.
 	Next string
+	// Keeps is the address at which a proxy has to answer before the edits are made: without it the agent would have no
+	// provider. Empty for none.
+	Keeps string
 	// Start are commands that do that for the user once the files are there, Stop what ends it before they go.
 	Start, Stop [][]string
 }

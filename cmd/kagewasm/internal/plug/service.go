@@ -29,7 +29,7 @@ func (p *Plan) serve(name, what, address string, command []string, s Setup) {
 				"\n\n[Service]\nExecStart=" +
 				strings.Join(quoted, " ") + "\n")})
 		p.Start = [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", name +
-			".socket"}}
+			".socket"}, {"systemctl", "--user", "try-restart", name + ".service"}}
 		p.Stop = [][]string{{"systemctl", "--user", "disable", "--now", name + ".socket", name + ".service"}}
 	case "darwin":
 		path := filepath.Join(s.Home, "Library", "LaunchAgents", name+".plist")

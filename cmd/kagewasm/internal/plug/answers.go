@@ -1,0 +1,53 @@
+package plug
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Who is what a proxy says of itself at [WhoPath].
+type Who struct {
+	Kagewasm string `json:"kagewasm"` // the build
+}
+
+// WhoPath is where a proxy says what it is. No provider has such a path.
+const WhoPath = "/.kagewasm"
+
+// startTime is how long a service manager may take to start the proxy.
+const startTime = 10 * time.Second
+
+// Answers asks the proxy at an address which build it is. Where it was just started it is waited for.
+func Answers(ctx context.Context, address string, started bool) (build string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		if build, err = who(ctx, address); err == nil || !started {
+			return build, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func who(ctx context.Context, address string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+WhoPath, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("nothing answers at %s: %w", address, err)
+	}
+	defer resp.Body.Close()
+	var w Who
+	if err := json.NewDecoder(resp.Body).Decode(&w); err != nil || w.Kagewasm == "" {
+		return "", fmt.Errorf("something else than kagewasm proxy answers at %s", address)
+	}
+	return w.Kagewasm, nil
+}
