@@ -127,6 +127,39 @@ func TestNothingToSupersede(t *testing.T) {
 	}
 }
 
+// TestASummaryDoesNotGoAlone: who asks for compactions again and again ends with the last
+// summary as it is, whoever wrote it. To write it anew would only lose of what it says.
+func TestASummaryDoesNotGoAlone(t *testing.T) {
+	features.Proves(t, "T6", "K22")
+	for name, o := range map[string]kagewasm.Options{"drop": {}, "a model": {Model: writes("The depot closes at six.")}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCompactor(t, o)
+			req := request(longWindow, chat(60))
+			req.Force = true
+			for range 12 {
+				before := req.Messages
+				r := compact(t, c, req)
+				if req.Messages = r.Messages; !r.Report.Compacted {
+					if r.Report.ReasonCode != abi.ReasonNothingToSupersede || !reflect.DeepEqual(before, r.Messages) {
+						t.Errorf("%s: %s", r.Report.ReasonCode, r.Report.Reason)
+					}
+					return
+				}
+				gone := 0
+				for _, m := range before {
+					if slices.Contains(r.Report.Superseded, m.ID) && m.Kind != abi.KindSummary {
+						gone++
+					}
+				}
+				if gone == 0 {
+					t.Fatalf("%v went for %s", r.Report.Superseded, r.Messages[2].Text())
+				}
+			}
+			t.Error("it goes on and on")
+		})
+	}
+}
+
 func TestPinnedExceedTarget(t *testing.T) {
 	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 300))}},
 		chat(20)...)

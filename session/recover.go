@@ -23,7 +23,7 @@ func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error
 	if policy.Recovery == kagewasm.RecoverDescend {
 		return d.descend(ctx, e, err)
 	}
-	shorter, cerr := d.shorten(ctx, &e, nil)
+	shorter, _, cerr := d.shorten(ctx, &e, nil)
 	switch {
 	case cerr != nil:
 		return nil, cerr
@@ -34,15 +34,18 @@ func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error
 }
 
 // descend lets fewer messages stay at the end, one less at each refusal. What does not make
-// the list shorter is not worth a call: then none stays at once.
+// the list shorter is not worth a call: where a compaction did not, none stays at once, and
+// where nothing could go, as a call and its result go together, one less stays.
 func (d *dispatch) descend(ctx context.Context, e abi.Exceeded, err error) ([]abi.Message, error) {
 	for keep := kagewasm.RecoverFrom; keep >= 0; keep-- {
-		shorter, cerr := d.shorten(ctx, &e, &keep)
+		shorter, compacted, cerr := d.shorten(ctx, &e, &keep)
 		if cerr != nil {
 			return nil, cerr
 		}
-		if !shorter {
+		if !shorter && compacted {
 			keep = min(keep, 1) // none is next, or nothing
+		}
+		if !shorter {
 			continue
 		}
 		var answer []abi.Message
@@ -75,8 +78,8 @@ func (d *dispatch) stuck(e abi.Exceeded, err error) error {
 
 // shorten compacts a session that the provider refused as too long, so that at most keep
 // messages stay at the end where that is said, and reports whether that made it shorter
-// than it was.
-func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (shorter bool, err error) {
+// than it was, and whether anything went.
+func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (shorter, compacted bool, err error) {
 	before := d.tokens()
 	req := d.s.state.request(abi.TriggerOverflow)
 	req.Exceeded = e
@@ -87,10 +90,11 @@ func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (sho
 	case "":
 	case abi.CodeExceedsWindow: // by an estimate that was wrong already: let the provider judge once more
 	default:
-		return false, err
+		return false, false, err
 	}
+	report := &d.Results[len(d.Results)-1].Report
 	if window, ok := e.Window(before); ok {
-		d.s.state.learn(d.Results[len(d.Results)-1].Report.Scale.Tokens(window))
+		d.s.state.learn(report.Scale.Tokens(window))
 	}
-	return d.tokens() < before, nil
+	return d.tokens() < before, report.Compacted, nil
 }

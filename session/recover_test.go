@@ -3,12 +3,14 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -57,6 +59,33 @@ func TestDescend(t *testing.T) {
 		}
 		if n := len(s.Compactions()); n >= d.Calls+1 {
 			t.Errorf("%d messages: %d compactions for %d calls", most, n, d.Calls)
+		}
+	}
+}
+
+// TestDescendWithAModel: the conversation is rebuilt as system prompt and the model's
+// summary at each step, and the model is given its last one to go on with.
+func TestDescendWithAModel(t *testing.T) {
+	features.Proves(t, "A11")
+	asked, without := 0, 0
+	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		if asked++; asked > 1 && !strings.Contains(fmt.Sprint(r), "The depot closes at six.") {
+			without++
+		}
+		return modeltest.Answer{Text: inForm(r, "The depot closes at six.")}
+	})
+	s := open(t, newCompactor(t, kagewasm.Options{Model: m,
+		Policy: kagewasm.Policy{Recovery: kagewasm.RecoverDescend}}), 1_000_000, chat(60))
+	var given [][]abi.Message
+	if _, err := s.Dispatch(t.Context(), takes(3+5, &given)); err != nil {
+		t.Fatal(err)
+	}
+	if len(given) < 4 || without > 0 {
+		t.Errorf("%d calls; %d of %d summaries begin anew", len(given), without, asked)
+	}
+	for i, msgs := range given[1:] {
+		if !strings.Contains(msgs[2].Text(), "The depot closes at six.") {
+			t.Errorf("call %d: the model's summary is not in %s", i+1, msgs[2].Text())
 		}
 	}
 }

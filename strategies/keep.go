@@ -104,7 +104,7 @@ func (k *KeepConfig) count(v *View) (n int) {
 // recent end, whether it would fit or not. A unit is recent with its last
 // message. Where the recent end does not fit it shrinks. Ids are in session
 // order. Nothing goes where the session fits as it is: then there is nothing to
-// note either.
+// note either. Earlier summaries do not go alone, but under pressure.
 //
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the
@@ -134,16 +134,35 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 			gone[i] = true
 		}
 	}
+	if v.summariesAlone(gone) {
+		return nil
+	}
 	return v.ids(gone)
 }
 
-// olderThan reports whether a unit that may go ends before message i.
+// summariesAlone reports whether nothing but earlier summaries would go of a session that
+// is under its threshold. To write them anew would lose of what they say, and tell nothing
+// more. Where somebody named the target it is theirs.
+func (v *View) summariesAlone(gone []bool) bool {
+	if v.Asked || v.All || v.Total > v.Upper {
+		return false
+	}
+	for i, goes := range gone {
+		if goes && v.Messages[i].Kind != abi.KindSummary {
+			return false
+		}
+	}
+	return true
+}
+
+// olderThan reports whether a unit that may go ends before message i, other than an
+// earlier summary.
 func (v *View) olderThan(i int) bool {
 	for _, u := range v.Units {
 		if u[0] >= i {
 			return false
 		}
-		if u[len(u)-1] < i && v.Candidate(u) {
+		if u[len(u)-1] < i && v.Candidate(u) && v.Messages[u[0]].Kind != abi.KindSummary {
 			return true
 		}
 	}

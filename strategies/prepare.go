@@ -41,13 +41,13 @@ type preparation struct {
 }
 
 // prepare decides what goes and what the model gets to read of it, keeping the
-// last keepLast messages. It is pure. There is no preparation where the
-// session is within its targets, where the last entry is a compaction, or where
-// nothing that may go says anything. Then the error, an [abi.Error] with the
+// last keepLast messages. It is pure. There is no preparation where the session
+// is within its targets and nothing older than its recent end is left, where the
+// last entry is a compaction, or where nothing that may go says anything. Then the error, an [abi.Error] with the
 // code bad_summary, says which.
 func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	switch {
-	case v.Fits():
+	case v.Fits() && !cfg.older:
 		return nil, nothing("the session is within its target")
 	case endsInSummary(v.Messages):
 		return nil, nothing("the session ends in a summary")

@@ -172,7 +172,9 @@ type summary struct {
 	// budget is what the host puts around a summary, in tokens, and host what it says
 	// in the note itself. The cut leaves both.
 	budget, host int
-	focus        string
+	// older: something goes that is older than the recent end, whatever the target is.
+	older bool
+	focus string
 	// inputTokens bounds one request. 0 is what [abi.FallbackWindow] leaves.
 	inputTokens int
 }
@@ -190,6 +192,7 @@ func (s Summarize) summary(v *View) summary {
 	}
 	if s.Keep.Recent() {
 		cfg.WindowMessages = len(v.Messages) // everything but the recent end goes
+		cfg.older = v.olderThan(s.Keep.start(v))
 	}
 	if s.Window != nil {
 		cfg.inputTokens = max(1, *s.Window-cfg.MaxSummaryTokens-min(requestSlack, *s.Window/16))
