@@ -37,7 +37,7 @@ func BenchmarkDecide(b *testing.B) {
 	for _, turns := range []int{500, 5_000, 50_000} {
 		c, msgs, total := longSession(b, turns, kagewasm.Policy{})
 		window := total * 2
-		req := kagewasm.Request{Session: abi.Session{ID: "s", ContextWindow: &window}, Messages: msgs}
+		req := kagewasm.Request{Session: abi.Session{ID: "s", ContextWindow: &window}, Messages: msgs, AppendOnly: true}
 		first, err := c.Compact(b.Context(), req) // prunes; a host goes on with what it was given
 		if err != nil {
 			b.Fatal(err)

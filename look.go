@@ -67,18 +67,20 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		return nil, err
 	}
 	known := c.known.take(&req.Session)
-	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
+	same := known.named(&req)
 	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, scales: &c.scales,
 		req: req, policy: policy, start: c.opts.Now(), memo: known, counter: stoppable{c.opts.Counter, ctx},
 		hearing: &hearing{Model: c.opts.Model}}
 	l.instructions, _ = secrets.Redact(req.Instructions)
 	l.now = l.start.UTC().Format(time.RFC3339)
-	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
+	gaveUp := l.memo.measure(ctx, &req, same, l.counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {
 		c.close(l, nil)
 		return nil, gaveUp
 	}
-	l.keepers = abi.KeepersOf(req.Messages)
+	if l.keepers = make(abi.Keepers); l.memo.notes > 0 || gaveUp != nil {
+		l.keepers = abi.KeepersOf(req.Messages)
+	}
 	for _, id := range req.Release {
 		if len(l.keepers[id]) == 0 {
 			c.close(l, nil)
@@ -92,7 +94,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if gaveUp != nil { // some are missing
 		tokens = append(slices.Clip(tokens), make([]int, len(req.Messages)-len(tokens))...)
 	}
-	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
+	l.came = strategies.NewList(req.Messages, tokens, standing(l, gaveUp != nil), req.Overhead)
 	if err := l.learnScale(); err != nil {
 		c.close(l, nil)
 		return nil, err
@@ -114,6 +116,14 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		l.previous = Sent{req.Messages, l.came.Total - req.Overhead}
 	}
 	return l, gaveUp
+}
+
+// standing marks what stays of the session as it came.
+func standing(l *look, gaveUp bool) []bool {
+	if gaveUp || len(l.keepers)+len(l.policy.Keep.Always) > 0 {
+		return l.pinned(l.req.Messages, l.keepers)
+	}
+	return l.memo.pinned(l.req.Messages)
 }
 
 // pinned marks what stays whatever anybody plans.
@@ -229,6 +239,11 @@ type memo struct {
 	tokens   []int
 	ids      []string       // which reports share
 	index    map[string]int // by id
+	notes    int            // how many of them are summaries
+	// list is the one that was measured last, where nobody writes into it, else nil.
+	list []abi.Message
+	// pins are those of the first messages, where a person's message is among them, else nil.
+	pins []bool
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
 	// declined are the models whose answers were refused.
@@ -284,16 +299,57 @@ func (ms *memos) index(key string) int {
 
 func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }
 
-// measure counts the messages, those it has not counted before. It returns a
-// usage error for ids that are there twice and for roles that are none, and stops
-// early where ctx is done: the counts are of no use then.
-func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Counter) error {
-	same := 0
+// standing is how many messages of a request stand where they stood at the last look, and nobody wrote into them.
+func (m *memo) standing(req *Request) int {
+	n := min(len(req.Messages), len(m.list))
+	if !req.AppendOnly || n == 0 || &req.Messages[0] != &m.list[0] {
+		return 0
+	}
+	return n
+}
+
+// pinned is [abi.Pinned] of the messages. Behind the first message of a person others are pinned for what they are
+// alone, so that only those are asked that do not stand where they stood.
+func (m *memo) pinned(msgs []abi.Message) []bool {
+	if m.pins == nil {
+		pins := abi.Pinned(msgs)
+		if m.list != nil && slices.Contains(abi.Persons(msgs), true) {
+			m.pins = pins
+		}
+		return pins
+	}
+	for i := len(m.pins); i < len(msgs); i++ {
+		m.pins = append(m.pins, msgs[i].AlwaysKept())
+	}
+	return slices.Clip(m.pins)
+}
+
+// named gives the messages of a request ids, and returns how many of them are known to be the same as before.
+func (m *memo) named(req *Request) (same int) {
+	same = m.standing(req)
+	if unnamed := func(m abi.Message) bool { return m.ID == "" }; slices.ContainsFunc(req.Messages[same:], unnamed) {
+		req.Messages = msgid.Fill(req.Messages, m.messages, func(string) bool { return false })
+		req.AppendOnly, same = false, 0 // it is a list of the look's own
+	}
+	return same
+}
+
+// measure counts the messages, those it has not counted before; the first same are known to be the same as before. It
+// returns a usage error for ids that are there twice and for roles that are none, and stops early where ctx is done:
+// the counts are of no use then.
+func (m *memo) measure(ctx context.Context, req *Request, same int, counter abi.Counter) error {
+	msgs := req.Messages
+	if m.list = nil; same < len(m.pins) {
+		m.pins = nil
+	}
 	for same < min(len(msgs), len(m.messages)) && m.messages[same].Same(&msgs[same]) {
 		same++
 	}
 	for i := same; i < len(m.messages); i++ {
 		delete(m.index, m.messages[i].ID)
+		if m.messages[i].Kind == abi.KindSummary {
+			m.notes--
+		}
 	}
 	m.messages, m.tokens = m.messages[:same], m.tokens[:same]
 	if same < len(m.ids) {
@@ -311,10 +367,15 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 		if err := canceled(ctx); err != nil {
 			return err
 		}
-		m.index[id] = i
+		if m.index[id] = i; msgs[i].Kind == abi.KindSummary {
+			m.notes++
+		}
 		m.messages = append(m.messages, msgs[i])
 		m.tokens = append(m.tokens, n)
 		m.ids = append(m.ids, id)
+	}
+	if req.AppendOnly {
+		m.list = msgs
 	}
 	return nil
 }

@@ -63,7 +63,9 @@ func resultOf(l *look, o outcome) *Result {
 	} else {
 		r.Kept = l.ids(o.List)
 	}
-	r.Pruned.named(l.came.Messages)
+	if r.Pruned.Count > 0 {
+		r.Pruned.named(l.came.Messages)
+	}
 	for i := range o.Messages {
 		if o.Pinned[i] {
 			r.Pinned = append(r.Pinned, o.Messages[i].ID)

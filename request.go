@@ -18,6 +18,13 @@ type Request struct {
 	// unique. A message without one gets one that the same list always gives it;
 	// the result has it. The list itself is not changed.
 	Messages []abi.Message
+	// AppendOnly says that nobody writes into a list that a request of this session gave as
+	// its Messages: what arrives is appended to it, and what changes, or is taken away, makes
+	// another list. What was counted is then known by the place where it stands, and a look
+	// at a long session costs what is new in it. Where that is not kept to, messages are
+	// taken for those that stood in their places. Default false: each message is compared with
+	// what was counted.
+	AppendOnly bool
 	// Overhead is what the request costs beyond its messages, in tokens: tool
 	// definitions and whatever else the caller sends.
 	Overhead int

@@ -129,7 +129,7 @@ func (s *state) request(reason abi.TriggerReason) asked {
 func (s *state) requestLocked(reason abi.TriggerReason) asked {
 	list := s.history.Messages()
 	return asked{before: s.wishes.made, Request: kagewasm.Request{
-		Session: s.id, Messages: list, Used: s.usedOf(list), Overhead: s.overhead,
+		Session: s.id, Messages: list, AppendOnly: true, Used: s.usedOf(list), Overhead: s.overhead,
 		Reason: reason, QuietBelow: s.history.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
 		Recall: s.recall}}
 }

@@ -43,6 +43,9 @@ func (l List) Shortened(list []firewall.Excerpt, recall string, count abi.Counte
 }
 
 func (l List) changed(msgs []abi.Message, tokens []int, ids []string) (List, []string) {
+	if len(ids) == 0 {
+		return l, nil
+	}
 	after := l
 	after.Messages, after.Tokens = msgs, tokens
 	for i := range l.Tokens {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -40,8 +41,11 @@ func referenceNotice(n int, call *abi.ToolCall) string {
 // shorter than another, and yet says more than one about itself.
 func isNotice(text string) bool {
 	rest, ok := strings.CutPrefix(text, noticeStart)
-	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	if !ok || digits == 0 {
+	if !ok {
+		return false
+	}
+	digits := clip.Digits(rest)
+	if digits == 0 {
 		return false
 	}
 	rest, ok = strings.CutPrefix(rest[digits:], " tokens")

@@ -54,7 +54,12 @@ func Line(s string, n int) string {
 }
 
 // Digits returns how many digits s begins with.
-func Digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+func Digits(s string) (n int) {
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 // longer reports whether s has more than n characters.
 func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }

@@ -1,0 +1,93 @@
+package kagewasm_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+)
+
+// TestAppendOnlyFindsTheSame: whatever becomes of a list that nobody writes into, a look at it comes to what one comes
+// to that compares each message.
+func TestAppendOnlyFindsTheSame(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		quick, careful := newCompactor(t, kagewasm.Options{}), newCompactor(t, kagewasm.Options{})
+		all := sessiongen.Messages(40).Draw(rt, "messages")
+		var list []abi.Message
+		for n := range rapid.IntRange(1, 8).Draw(rt, "looks") {
+			switch upTo := rapid.IntRange(0, len(all)).Draw(rt, "messages there are"); {
+			case upTo > len(list) && rapid.Bool().Draw(rt, "appended"):
+				list = append(list, all[len(list):upTo]...)
+			case rapid.Bool().Draw(rt, "the beginning of it"):
+				list = slices.Clip(list[:min(upTo, len(list))])
+			default:
+				list = slices.Clone(all[:upTo])
+			}
+			req := request(rapid.SampledFrom([]int{300, 1_000, 1_000_000}).Draw(rt, "window"), list)
+			want, err := careful.Compact(t.Context(), req)
+			req.AppendOnly = true
+			got, gotErr := quick.Compact(t.Context(), req)
+			if abi.CodeOf(err) != abi.CodeOf(gotErr) {
+				rt.Fatalf("look %d: %v, and %v where each is compared", n, gotErr, err)
+			}
+			if want == nil {
+				continue
+			}
+			if a, b := asJSON(rt, got), asJSON(rt, want); a != b {
+				rt.Fatalf("look %d:\n%s\nwhere each is compared:\n%s", n, a, b)
+			}
+		}
+	})
+}
+
+// asJSON is a result without the time that it took.
+func asJSON(t *rapid.T, r *kagewasm.Result) string {
+	report := r.Report
+	report.Metrics.MS = 0
+	text, err := json.Marshal(struct {
+		Messages []abi.Message
+		Report   kagewasm.Report
+	}{r.Messages, report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestAppendOnlyTakesTheHostsWord: what stands in its place is not looked at again; a list that stands elsewhere is,
+// and so is one of a host that says nothing.
+func TestAppendOnlyTakesTheHostsWord(t *testing.T) {
+	words := func(n int) abi.Message {
+		return abi.Message{ID: "goal", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", 10*n))}
+	}
+	for _, tc := range []struct {
+		name       string
+		appendOnly bool
+		elsewhere  bool
+		seen       bool
+	}{
+		{"its word holds", true, false, false},
+		{"another list", true, true, true},
+		{"no word", false, false, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, list := newCompactor(t, kagewasm.Options{}), []abi.Message{words(1)}
+			req := request(1_000_000, list)
+			req.AppendOnly = tc.appendOnly
+			before := compact(t, c, req).Report.TokensBefore
+			if list[0] = words(9); tc.elsewhere {
+				list = slices.Clone(list)
+			}
+			req.Messages = list
+			if after := compact(t, c, req).Report.TokensBefore; (after != before) != tc.seen {
+				t.Errorf("%d tokens, and %d before", after, before)
+			}
+		})
+	}
+}
