@@ -443,7 +443,7 @@ func TestClaudeCodeWithoutMods(t *testing.T) {
 const aPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 // TestClaudeCodeImages: an image that a person sent is in the request behind a compaction that keeps its message; a
-// result that was one says that it is no longer shown.
+// result that was one says how it can be seen again.
 func TestClaudeCodeImages(t *testing.T) {
 	c := newClaude(t)
 	c.install(t)
@@ -483,8 +483,9 @@ func TestClaudeCodeImages(t *testing.T) {
 	c.ask(t, session, "/compact")
 	c.ask(t, session, "go on")
 	now := c.model.Last(t)
-	if n := strings.Count(string(now.Body), `"image/png"`); n != 1 || !now.Says("[image: no longer shown]") {
-		t.Errorf("%d images behind the compaction; the result tells of its own: %v", n, now.Says("[image: no longer shown]"))
+	const told = "[image: no longer shown; Read shows the file again]"
+	if n := strings.Count(string(now.Body), `"image/png"`); n != 1 || !now.Says(told) {
+		t.Errorf("%d images behind the compaction; the result tells of its own: %v", n, now.Says(told))
 	}
 	noSummaryAsked(t, c.model)
 }

@@ -32,17 +32,19 @@ export const toLines = messages =>
     return said ? [...results, { id, role: 'user', content: m.text, kind: ownKind(m.text) }] : results
   })
 
-const textOf = content =>
-  typeof content === 'string' ? content : content.map(p => p.text ?? `[${p.type}: no longer shown]`).join('\n')
+const textOf = (content, again = '') =>
+  typeof content === 'string' ? content : content.map(p => p.text ?? `[${p.type}: no longer shown${again}]`).join('\n')
 
-// toMessages rebuilds what stayed. No answer and no result keeps its handle: with one of them the
-// whole conversation is back after --resume. Words of a person keep theirs, and with it their images.
+// toMessages rebuilds what stayed. No answer and no result keeps its handle: with one of them the whole conversation is
+// back after --resume. Words of a person keep theirs, and with it their images. What is rebuilt is text, and Claude Code
+// takes no new image into a row: a result that was one says how it can be seen again.
 export const toMessages = (lines, before) => {
   const rows = new Map(before.map((m, index) => [idOf(m, index), m]))
+  const files = new Set(lines.flatMap(l => l.tool_calls ?? []).filter(c => c.name === 'Read').map(c => c.id))
   const out = []
   for (const line of lines) {
     const last = out[out.length - 1]
-    const text = textOf(line.content)
+    const text = textOf(line.content, files.has(line.tool_call_id) ? '; Read shows the file again' : '')
     if (line.role === 'tool') {
       const result = { tool_use_id: line.tool_call_id, text, isError: line.is_error === true }
       if (last?.toolResults) last.toolResults.push(result)

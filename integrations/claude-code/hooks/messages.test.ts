@@ -26,6 +26,17 @@ describe('messages', () => {
     expect(back[2].toolResults).toEqual([result('b'), result('a')])
   })
 
+  test('an image of a file is told with the way to see it again', () => {
+    const image = { type: 'image', file: { base64: 'AA==', type: 'image/png' } }
+    const shows = (tool: string) => [
+      { role: 'assistant', text: '', toolUses: [{ ...call('a'), tool }], handle: 'a1' },
+      { role: 'user', text: '', toolUses: [], toolResults: [{ ...result('a'), result: image }], handle: 'r1' },
+    ]
+    const back = (tool: string) => toMessages(toLines(shows(tool)), shows(tool))[1].toolResults[0].text
+    expect(back('Read')).toBe('[image: no longer shown; Read shows the file again]')
+    expect(back('Screenshot')).toBe('[image: no longer shown]')
+  })
+
   test('a note is read as one', () => {
     const note = '<compaction_summary-0123456789abcdef from="kagewasm">\nsaid\n</compaction_summary-0123456789abcdef>'
     expect(toLines([{ role: 'user', text: note, toolUses: [], handle: 'n' }])[0].kind).toBe('compaction_summary')

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'claude-code/testing'
+
+const talk = [
+  { role: 'user', text: 'Fix it.', toolUses: [], handle: 'u1' },
+  { role: 'assistant', text: 'I look.', toolUses: [], handle: 'a1' },
+  { role: 'user', text: 'And now?', toolUses: [], handle: 'u2' },
+]
+const note = `{"id":"n","role":"user","kind":"compaction_summary","content":"what went"}
+{"id":"u2","role":"user","content":"And now?"}
+`
+const same = talk.map(m => JSON.stringify({ id: m.handle, role: m.role, content: m.text })).join('\n')
+const builtIn = [{ role: 'user', text: 'what Claude Code says itself', toolUses: [] }]
+
+// compacted dispatches a compaction over a kagewasm that ends so.
+const compacted = async ($: any, on: any, trigger: string, ends: object) => {
+  let calls = 0
+  on('session.id', () => ({ value: 'talk' }))
+  on('session.usage', () => ({ value: { context: { window: 100_000 } } }))
+  on('env.get', () => ({ value: undefined }))
+  on('ui.log', () => ({ value: undefined }))
+  on('session.compact', () => ({ messages: builtIn }))
+  on('process.run', () => {
+    calls++
+    return { value: { exitCode: 0, stdout: '', stderr: '', isStdoutTruncated: false, isStderrTruncated: false, ...ends } }
+  })
+  const made = await $.session.compact({ trigger, messages: talk })
+  return { made, calls }
+}
+
+for (const trigger of ['precompute', 'auto', 'manual', 'plugin']) {
+  describe(trigger, () => {
+    test('is made by kagewasm', async ($, on) => {
+      const { made, calls } = await compacted($, on, trigger, { stdout: note })
+      expect(made.messages.map((m: any) => m.text)).toEqual(['what went', 'And now?'])
+      expect(calls).toBe(1)
+    })
+
+    test('is left to Claude Code where kagewasm fails', async ($, on) => {
+      const { made } = await compacted($, on, trigger, { exitCode: 1, stderr: 'killed' })
+      expect(made.messages).toEqual(builtIn)
+    })
+
+    test('says so where nothing goes yet and a person asked, and else is left to Claude Code', async ($, on) => {
+      const { made } = await compacted($, on, trigger, { stdout: same })
+      if (trigger === 'manual') expect(made.skip).toBe('kagewasm: there is nothing to supersede yet')
+      else expect(made.messages).toEqual(builtIn)
+    })
+  })
+}
