@@ -104,7 +104,7 @@ func (k *KeepConfig) count(v *View) (n int) {
 // recent end, whether it would fit or not. A unit is recent with its last
 // message. Where the recent end does not fit it shrinks. Ids are in session
 // order. Nothing goes where the session fits as it is: then there is nothing to
-// note either. Earlier summaries do not go alone, but under pressure.
+// note either. Small earlier summaries do not go alone, but under pressure.
 //
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the
@@ -140,19 +140,27 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 	return v.ids(gone)
 }
 
-// summariesAlone reports whether nothing but earlier summaries would go of a session that
-// is under its threshold. To write them anew would lose of what they say, and tell nothing
-// more. Where somebody named the target it is theirs.
+// smallShare is the part of the window up to which earlier summaries do not go alone.
+const smallShare = 0.04
+
+// summariesAlone reports whether nothing but small earlier summaries would go of a session
+// that is under its threshold. To write them anew would lose of what they say, and tell
+// nothing more. Where somebody named the target it is theirs.
 func (v *View) summariesAlone(gone []bool) bool {
 	if v.Asked || v.All || v.Total > v.Upper {
 		return false
 	}
+	tokens := 0
 	for i, goes := range gone {
-		if goes && v.Messages[i].Kind != abi.KindSummary {
+		if !goes {
+			continue
+		}
+		if v.Messages[i].Kind != abi.KindSummary {
 			return false
 		}
+		tokens += v.Tokens[i]
 	}
-	return true
+	return tokens <= int(smallShare*float64(v.Window))
 }
 
 // olderThan reports whether a unit that may go ends before message i, other than an
