@@ -23,6 +23,10 @@ type BreakerOptions struct {
 	// Cooldown is how long a plugin is left alone at first, and MaxCooldown at
 	// most: each trial that fails doubles it. Defaults five minutes and an hour.
 	Cooldown, MaxCooldown time.Duration
+	// Changed is called whenever there is something new to keep for the next process: see
+	// [Breaker.Circuits] and [Breaker.Restore]. Calls of plugins wait for it. Default nobody
+	// is told.
+	Changed func()
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
@@ -70,6 +74,7 @@ func (b *Breaker) circuit(p Plugin) *circuit {
 		c = &circuit{failures: make(map[abi.Hook]int)}
 		b.circuits[digest] = c
 	}
+	c.plugin = p.Manifest().Name
 	return c
 }
 

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -414,4 +415,70 @@ func asError(e *abi.Error) error {
 		return nil
 	}
 	return e
+}
+
+// TestBreakerIsRestored: what a breaker knows goes on in the next process: the count of
+// failures, the quarantine and how long the next one is; what the next one knows by itself
+// it keeps. A reset forgets all, and the plugin is called again.
+func TestBreakerIsRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept []hooks.Circuit
+		var now *hooks.Breaker
+		told := 0
+		start := func() {
+			b := hooks.NewBreaker(hooks.BreakerOptions{Changed: func() { told++; kept = now.Circuits() }})
+			text, err := json.Marshal(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read []hooks.Circuit
+			if err := json.Unmarshal(text, &read); err != nil {
+				t.Fatal(err)
+			}
+			b.Restore(read)
+			now = b
+		}
+		var f flaky
+		f.broken.Store(true)
+		call := func() string { return pre(t, guarded(t, now, observer("bad", f.call))) }
+		for i, want := range []string{"bad:failed", "bad:failed", "bad:failed", "bad:quarantined"} {
+			start()
+			if got := call(); got != want {
+				t.Fatalf("process %d: %s, want %s", i, got, want)
+			}
+		}
+		if c := kept[0]; told != 3 || c.State != "open" || c.Failures != 3 || c.Plugin != "bad" || c.LastError.Code != abi.CodeTrap {
+			t.Errorf("told %d times, %+v", told, c)
+		}
+		time.Sleep(5 * time.Minute)
+		start()
+		if got := call(); got != "bad:failed" {
+			t.Fatalf("on trial: %s", got)
+		}
+		start()
+		time.Sleep(9 * time.Minute)
+		if got := call(); got != "bad:quarantined" { // for ten now
+			t.Fatalf("after the trial: %s", got)
+		}
+		start()
+		if !now.Reset(kept[0].Digest) || now.Reset(kept[0].Digest) || now.Reset("another") {
+			t.Error("a reset says whether there was something to forget")
+		}
+		if got := call(); got != "bad:failed" || kept[0].State != "closed" || kept[0].Failures != 1 {
+			t.Errorf("after a reset: %s, %+v", got, kept[0])
+		}
+		f.broken.Store(false)
+		start()
+		told = 0
+		if call(); told != 1 || kept[0].Failures != 0 {
+			t.Errorf("a success is told %d times, %+v", told, kept[0])
+		}
+		if call(); told != 1 {
+			t.Errorf("a success after a success is told")
+		}
+		now.Restore([]hooks.Circuit{{Digest: kept[0].Digest, State: "open", OpenUntil: new(time.Now().Add(time.Hour))}})
+		if got := call(); got != "bad:ok" {
+			t.Errorf("what it knows was overwritten: %s", got)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 // circuit is what a breaker knows of one plugin. The breaker's lock guards it.
 type circuit struct {
+	plugin   string           // its name
 	failures map[abi.Hook]int // in a row
 	last     *abi.Error
 	// until is the end of the cool-down, zero where the circuit is closed. It
@@ -60,14 +61,24 @@ func (c *circuit) quarantined() *abi.Error {
 	if c.trial != nil {
 		when = "while another call of it is on trial"
 	}
-	last := string(c.last.Code)
-	if c.last.Message != "" {
-		last += ": " + c.last.Message
+	last := "an error that nobody kept"
+	if c.last != nil {
+		if last = string(c.last.Code); c.last.Message != "" {
+			last += ": " + c.last.Message
+		}
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: "call", Phase: abi.PhaseCall,
 		Message: fmt.Sprintf("not called %s: %s failed %d times in a row, at last with %s", when, c.hook,
 			c.failures[c.hook], last),
-		Hint: "then it is tried again; fix or replace the plugin", Err: c.last}
+		Hint: "then it is tried again; fix or replace the plugin", Err: cause(c.last)}
+}
+
+// cause is an error that is nil where there is none.
+func cause(e *abi.Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
 }
 
 // failed counts a failure. It returns the end of the quarantine where that one
@@ -85,33 +96,42 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 			until = c.until.UTC()
 		}
 	})
+	l.breaker.changed()
 	return until
 }
 
 // answered ends a trial: the plugin is called again, and one failure more of
 // the hook that opened the circuit opens it again.
 func (l *permit) answered() {
-	c := l.circuit
+	c, ended := l.circuit, false
 	l.breaker.update(func(time.Time) {
 		if c.trial == l {
 			c.until, c.trial = time.Time{}, nil
 			c.failures[c.hook] = l.breaker.opts.Failures - 1
+			ended = true
 		}
 	})
+	if ended {
+		l.breaker.changed()
+	}
 }
 
 // succeeded forgets the failures of the hook.
 func (l *permit) succeeded() {
-	c := l.circuit
+	c, forgot := l.circuit, false
 	l.breaker.update(func(time.Time) {
 		if !c.until.IsZero() {
 			return
 		}
+		forgot = c.failures[l.hook] > 0 || c.hook == l.hook
 		delete(c.failures, l.hook)
 		if c.hook == l.hook {
 			c.hook, c.trips = "", 0
 		}
 	})
+	if forgot {
+		l.breaker.changed()
+	}
 }
 
 // abandoned says that the call came to nothing, by no fault of the plugin.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,11 +11,17 @@ import (
 
 // Circuit is what a breaker knows of one plugin.
 type Circuit struct {
-	Digest    string
-	State     string // closed, open, or half_open where a trial decides
-	Failures  int    // in a row, of the hook that has most
-	LastError *abi.Error
-	OpenUntil *time.Time
+	Digest    string     `json:"digest"`
+	Plugin    string     `json:"plugin,omitempty"` // its name
+	State     string     `json:"state"`            // closed, open, or half_open where a trial decides
+	Failures  int        `json:"failures"`         // in a row, of the hook that has most
+	LastError *abi.Error `json:"last_error,omitempty"`
+	OpenUntil *time.Time `json:"open_until,omitempty"`
+	// ByHook are the failures in a row of each hook. Hook is the one that opened the
+	// circuit, for the Trips-th time since it last worked.
+	ByHook map[abi.Hook]int `json:"by_hook,omitempty"`
+	Hook   abi.Hook         `json:"hook,omitempty"`
+	Trips  int              `json:"trips,omitempty"`
 }
 
 // Circuits shows the state of every plugin that was ever called, by digest.
@@ -23,7 +30,8 @@ func (b *Breaker) Circuits() []Circuit {
 	defer b.mu.Unlock()
 	var list []Circuit
 	for digest, c := range b.circuits {
-		shown := Circuit{Digest: digest, State: "closed", LastError: c.last}
+		shown := Circuit{Digest: digest, Plugin: c.plugin, State: "closed", LastError: c.last, Hook: c.hook, Trips: c.trips,
+			ByHook: maps.Clone(c.failures)}
 		for _, n := range c.failures {
 			shown.Failures = max(shown.Failures, n)
 		}
@@ -37,4 +45,49 @@ func (b *Breaker) Circuits() []Circuit {
 	}
 	slices.SortFunc(list, func(x, y Circuit) int { return strings.Compare(x.Digest, y.Digest) })
 	return list
+}
+
+// Restore takes over what another breaker knew, as its Circuits showed it, of plugins that
+// this one has not called yet. A trial that was under way is made again.
+func (b *Breaker) Restore(list []Circuit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range list {
+		k := &list[i]
+		if _, known := b.circuits[k.Digest]; known {
+			continue
+		}
+		c := &circuit{plugin: k.Plugin, failures: maps.Clone(k.ByHook), last: k.LastError, hook: k.Hook, trips: k.Trips}
+		if c.failures == nil {
+			c.failures = make(map[abi.Hook]int)
+		}
+		if k.OpenUntil != nil {
+			c.until = *k.OpenUntil
+		}
+		b.circuits[k.Digest] = c
+	}
+}
+
+// Reset forgets the failures of a plugin, by its digest: it is called again. It reports
+// whether there was something to forget.
+func (b *Breaker) Reset(digest string) bool {
+	b.mu.Lock()
+	c := b.circuits[digest]
+	is := c != nil && (len(c.failures) > 0 || !c.until.IsZero())
+	if is {
+		c.failures, c.last, c.until = make(map[abi.Hook]int), nil, time.Time{}
+		c.hook, c.trips, c.trial = "", 0, nil
+	}
+	b.mu.Unlock()
+	if is {
+		b.changed()
+	}
+	return is
+}
+
+// changed tells that there is something new to keep.
+func (b *Breaker) changed() {
+	if b.opts.Changed != nil {
+		b.opts.Changed()
+	}
 }

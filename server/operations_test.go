@@ -386,6 +386,8 @@ func walkHistory(t *testing.T, w *walker) {
 func walkOperator(t *testing.T, w *walker) {
 	var plugins struct{ Plugins []service.Plugin }
 	w.ok("list-plugins", nil, &plugins)
+	w.ok("reset-breaker", nil, nil, "plugin", "keeper")
+	w.no(404, "not_found", "reset-breaker", nil, "plugin", "none")
 	if len(plugins.Plugins) != 1 || plugins.Plugins[0].Breaker.State != "closed" {
 		t.Errorf("%+v", plugins)
 	}

@@ -49,27 +49,27 @@ func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 // came later are undone: what they superseded is back, byte for byte. A rollback
 // is itself an entry of the journal, and [Session.RollbackTo] undoes it.
 func (s *Session) Rollback(ctx context.Context, id string) error {
-	return s.goBack(func(h *History) error { return h.Rollback(ctx, id) })
+	return goBack(s, func(h *History) error { return h.Rollback(ctx, id) })
 }
 
 // RollbackTo takes the session back to where it had so many entries. 0 is its
 // very beginning.
 func (s *Session) RollbackTo(ctx context.Context, seq int) error {
-	return s.goBack(func(h *History) error { return h.RollbackTo(ctx, seq) })
+	return goBack(s, func(h *History) error { return h.RollbackTo(ctx, seq) })
 }
 
 // Undo takes the session back to before its last compaction: see [History.Undo].
 func (s *Session) Undo(ctx context.Context) (undone *abi.Record, err error) {
-	err = s.goBack(func(h *History) error { undone, err = h.Undo(ctx); return err })
+	err = goBack(s, func(h *History) error { undone, err = h.Undo(ctx); return err })
 	return undone, err
 }
 
 // Redo takes back the last rollback, or the last undo, where nothing came after it.
 func (s *Session) Redo(ctx context.Context) error {
-	return s.goBack(func(h *History) error { return h.Redo(ctx) })
+	return goBack(s, func(h *History) error { return h.Redo(ctx) })
 }
 
-func (s *Session) goBack(do func(*History) error) error {
+func goBack(s *Session, do func(*History) error) error {
 	dropped, err := s.state.change(nil, do)
 	if dropped != nil {
 		dropped.reject("the session was rolled back")
@@ -93,6 +93,11 @@ func (s *Session) keep(ctx context.Context, base []abi.Message, r *kagewasm.Resu
 func (s *Session) Request(instructions string) {
 	s.state.want(abi.TriggerAgent, s.gate.turn(), strings.TrimSpace(instructions))
 }
+
+// Requested is what the agent asked for and no look at the session has answered yet, oldest
+// first: the instructions of each request. A host that keeps them may ask for them again
+// when it opens the session anew.
+func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAgent) }
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or
 // a call runs it fails at once, with the code busy. Of the request it takes

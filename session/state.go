@@ -151,6 +151,18 @@ func (s *state) want(reason abi.TriggerReason, turn int, instructions string) {
 	s.wishes.add(reason, turn, instructions)
 }
 
+// requested are the instructions of the wishes that were made for a reason.
+func (s *state) requested(reason abi.TriggerReason) (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.wishes.list {
+		if w.reason == reason {
+			list = append(list, w.instructions)
+		}
+	}
+	return list
+}
+
 // answered forgets the wishes up to one.
 func (s *state) answered(last int) {
 	s.mu.Lock()

@@ -127,6 +127,9 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 			_, err = exec(ctx, tx.tx, "UPDATE audit SET content = '' WHERE session = $1", key)
 		}
 		if err == nil {
+			_, err = exec(ctx, tx.tx, "DELETE FROM kept WHERE owner = $1 AND kind IN ($2, $3)", key, KeptRequest, KeptTurn)
+		}
+		if err == nil {
 			err = tx.log(ctx, &AuditEntry{Type: EventDeleted, Session: key}, nil)
 		}
 		if err != nil {

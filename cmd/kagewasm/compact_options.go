@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/near"
@@ -105,7 +107,37 @@ func (f *compactFlags) options(
 	for _, p := range plugins {
 		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
 	}
-	return opts, l, nil
+	opts.Breaker, l.end, err = breakerOf(ctx, f, e)
+	return opts, l, err
+}
+
+// breakerOf is one that knows what earlier runs on the state learned of plugins. end keeps what
+// it learned itself, except in a dry run.
+func breakerOf(ctx context.Context, f *compactFlags, e env) (b *hooks.Breaker, end func(context.Context), err error) {
+	b = hooks.NewBreaker(hooks.BreakerOptions{})
+	if f.noRecord || f.state == state.InMemory {
+		return b, nil, nil
+	}
+	var known state.Circuits
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
+	switch {
+	case err == nil:
+		err = errors.Join(known.Restore(ctx, s, b), s.Close())
+	case ui.ExitCode(err) == ui.ExitUsage:
+		err = nil // nothing was ever kept
+	}
+	return b, func(ctx context.Context) {
+		if f.dryRun || !known.News(b) {
+			return
+		}
+		s, err := state.OpenSessions(ctx, f.state, e.stateHome, e.say)
+		if err == nil {
+			err = errors.Join(known.Keep(ctx, s, b), s.Close())
+		}
+		if err != nil {
+			e.say("what is known of plugins that fail is not kept: " + err.Error())
+		}
+	}, err
 }
 
 func (f *compactFlags) request(

@@ -103,6 +103,8 @@ type loader struct {
 	author  bool            // who loads a module is the one who builds it
 	look    bool            // modules are looked at, and not called
 	named   named.Shelf     // has those that are called by a name
+	// end is called when it is closed. Nil: nothing is.
+	end func(context.Context)
 	// set are values that an operator gave the knobs of a plugin, over all others. Nil: none.
 	set func(plugin string) (abi.Config, error)
 }
@@ -158,6 +160,9 @@ func openLoaderOver(
 }
 
 func (l *loader) close(ctx context.Context) {
+	if l.end != nil {
+		l.end(ctx)
+	}
 	l.runtime.Close(ctx)
 	l.state.Close()
 }

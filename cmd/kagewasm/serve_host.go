@@ -13,6 +13,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
@@ -33,8 +34,13 @@ type serveHost struct {
 	log   *slog.Logger
 	audit func(kagewasm.Event)
 	live  *config.Live // nil where there is no configuration
-	// breaker is one for all: what one session learns of a plugin holds for all.
-	breaker *hooks.Breaker
+	// breaker is one for all: what one session learns of a plugin holds for all, and for the
+	// next process.
+	breaker  *hooks.Breaker
+	circuits state.Circuits
+	keeping  chan struct{} // full while what it knows is to be kept
+	stop     chan struct{} // closed when the host is
+	stopped  chan struct{} // closed when all is kept
 
 	plugs plugHosts
 
@@ -63,13 +69,47 @@ type loaded struct {
 }
 
 func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit func(kagewasm.Event)) (*serveHost, error) {
-	h := &serveHost{e: e, flags: f, store: s, log: log, audit: audit, breaker: hooks.NewBreaker(hooks.BreakerOptions{}),
-		counters: make(map[tokens.Encoding]*tokens.Counter)}
+	h := &serveHost{e: e, flags: f, store: s, log: log, audit: audit, keeping: make(chan struct{}, 1),
+		stop: make(chan struct{}), stopped: make(chan struct{}), counters: make(map[tokens.Encoding]*tokens.Counter)}
+	h.breaker = hooks.NewBreaker(hooks.BreakerOptions{Changed: h.learned})
+	err := h.circuits.Restore(context.Background(), s, h.breaker)
+	go h.keepLearned()
+	if err != nil {
+		return h, err
+	}
 	conf, err := f.configured(e, "", nil) // which asks whether it is trusted
 	if err == nil && conf.file != nil && conf.file.File != "" {
 		h.live, err = config.Follow(conf.file.File)
 	}
 	return h, err
+}
+
+// learned has what the breaker knows kept, beside the call of a plugin that it learned it of.
+func (h *serveHost) learned() {
+	select {
+	case h.keeping <- struct{}{}:
+	default: // it is to be kept already
+	}
+}
+
+func (h *serveHost) keepLearned() {
+	defer close(h.stopped)
+	for last := false; !last; {
+		select {
+		case <-h.keeping:
+		case <-h.stop:
+			last = true
+		}
+		if err := h.circuits.Keep(context.Background(), h.store, h.breaker); err != nil {
+			h.log.Warn("what is known of plugins that fail is not kept", "error", err)
+		}
+	}
+}
+
+// ResetBreaker implements service.Host.
+func (h *serveHost) ResetBreaker(ctx context.Context, digest string) error {
+	h.breaker.Reset(digest)
+	return h.circuits.Keep(ctx, h.store, h.breaker)
 }
 
 // config is the configuration as it is now: the last one that could be used.
@@ -350,7 +390,7 @@ func (h *serveHost) described(name, path string, c config.Plugin) *service.Plugi
 		if c.Digest != p.Digest {
 			continue
 		}
-		p.Breaker.State, p.Breaker.Failures = c.State, c.Failures
+		p.Breaker = service.Breaker{State: c.State, Failures: c.Failures, Last: c.LastError}
 		if c.OpenUntil != nil {
 			p.Breaker.Until = c.OpenUntil.Format(time.RFC3339)
 		}
@@ -374,14 +414,15 @@ func (h *serveHost) Close(ctx context.Context) error {
 	if err := h.plugs.close(ctx); err != nil {
 		return err
 	}
-	if h.now == nil {
-		return nil
-	}
-	for _, a := range h.now.agents {
-		if err := a.Compactor.Wait(ctx); err != nil {
-			return fmt.Errorf("plugins did not end: %w", err)
+	if h.now != nil {
+		for _, a := range h.now.agents {
+			if err := a.Compactor.Wait(ctx); err != nil {
+				return fmt.Errorf("plugins did not end: %w", err)
+			}
 		}
+		h.now.close(ctx)
 	}
-	h.now.close(ctx)
+	close(h.stop)
+	<-h.stopped
 	return nil
 }

@@ -69,7 +69,8 @@ func newSessionsShow(e env) *cobra.Command {
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
-				v := &ui.SessionDetails{Session: *one, Records: []store.Record{}, Costs: []store.Cost{}}
+				v := &ui.SessionDetails{Session: *one, Records: []store.Record{}, Costs: []store.Cost{},
+					Turns: []string{}, Requests: []string{}}
 				records, err := s.Records(c.Context(), one.Key)
 				if err != nil {
 					return err
@@ -79,12 +80,34 @@ func newSessionsShow(e env) *cobra.Command {
 					return err
 				}
 				v.Records, v.Costs = append(v.Records, records...), append(v.Costs, costs...)
+				if err := pendingOf(c.Context(), s, v); err != nil {
+					return err
+				}
 				return show(e, f.asJSON, v, ui.SessionShown)
 			})
 		},
 	}
 	f.register(cmd)
 	return cmd
+}
+
+// pendingOf adds what a server has under way with a session.
+func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error {
+	turns, err := s.Kept(ctx, store.KeptTurn, v.Session.Key)
+	if err != nil {
+		return err
+	}
+	for _, k := range turns {
+		v.Turns = append(v.Turns, k.Name)
+	}
+	requests, err := s.Kept(ctx, store.KeptRequest, v.Session.Key)
+	for _, k := range requests {
+		var said string
+		if json.Unmarshal(k.Value, &said) == nil {
+			v.Requests = append(v.Requests, said)
+		}
+	}
+	return err
 }
 
 func newSessionsContext(e env) *cobra.Command {

@@ -92,6 +92,18 @@ func (h *Host) KnobsChanged() {
 	h.Changed++
 }
 
+// ResetBreaker implements service.Host.
+func (h *Host) ResetBreaker(_ context.Context, digest string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.PluginList {
+		if h.PluginList[i].Digest == digest {
+			h.PluginList[i].Breaker = service.Breaker{State: "closed"}
+		}
+	}
+	return nil
+}
+
 // Close implements service.Host.
 func (h *Host) Close(context.Context) error { return nil }
 

@@ -80,9 +80,6 @@ func (l *live) looked(look *Look, d *session.Dispatched) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tokens = look.Report.TokensAfter
-	if look.Report.Compacted {
-		l.wishes = nil
-	}
 }
 
 // wait waits until no call is in flight.

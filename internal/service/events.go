@@ -37,6 +37,7 @@ const (
 	EventDeleted    = "session.deleted"
 	EventFlagged    = "compaction.flagged"
 	EventKnobs      = "knobs.changed"
+	EventBreaker    = "breaker.reset"
 )
 
 func typeOf(e *session.Entry) string {

@@ -29,6 +29,9 @@ type Host interface {
 	Prompt(path string) (string, error)
 	// KnobsChanged says that values of knobs in the store are others than before.
 	KnobsChanged()
+	// ResetBreaker has the plugin of a digest called again that failed too often, and keeps
+	// that.
+	ResetBreaker(ctx context.Context, digest string) error
 	Close(context.Context) error
 }
 
@@ -81,4 +84,6 @@ type Breaker struct {
 	// Failures in a row, of the hook that has most of them.
 	Failures int    `json:"failures"`
 	Until    string `json:"until,omitempty"`
+	// Last is the failure that came last.
+	Last *abi.Error `json:"last_error,omitempty"`
 }

@@ -26,7 +26,7 @@ type live struct {
 	session *session.Session
 	agent   *Agent
 	turns   map[string]func() // by id: how to end it
-	wishes  []string          // compactions that were asked for, and not made yet
+	wishes  []string          // compactions that the agent asked for, and that the store keeps
 	call    *call             // the one in flight
 	tokens  int               // as counted last; 0 where that is stored
 
@@ -127,7 +127,9 @@ func (s *core) with(ctx context.Context, key string, do func(l *live, open *sess
 		if open, err = s.refresh(ctx, l); err != nil {
 			return err
 		}
-		if err = do(l, open); abi.CodeOf(err) != abi.CodeConflict || !s.stale(ctx, l) {
+		err = do(l, open)
+		s.keepRequests(ctx, l, open)
+		if abi.CodeOf(err) != abi.CodeConflict || !s.stale(ctx, l) {
 			break
 		}
 	}
@@ -160,6 +162,11 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	}
 	if same && agent == l.agent && row.About == l.row.About {
 		return l.session, nil
+	}
+	if l.session == nil {
+		if err := s.resume(ctx, l); err != nil {
+			return nil, err
+		}
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()

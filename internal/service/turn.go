@@ -24,9 +24,12 @@ type Turn struct {
 // has ended.
 func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error) {
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
+		id = "turn-" + strings.ToLower(rand.Text()[:16])
+		if err := s.keepTurn(ctx, key, id); err != nil {
+			return err
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		id = "turn-" + strings.ToLower(rand.Text()[:16])
 		l.turns[id] = open.BeginTurn()
 		return nil
 	})
@@ -46,6 +49,9 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 		}
 		if begun {
 			end()
+			if err := s.dropTurns(ctx, key, id); err != nil {
+				return err
+			}
 		}
 		t = &Turn{}
 		if !completed {
@@ -68,22 +74,19 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 	return t, err
 }
 
-// compacted notes that a compaction has run: it answers what was asked before.
+// compacted notes that a compaction has run.
 func (l *live) compacted(r *kagewasm.Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !r.DryRun {
-		l.tokens, l.wishes = r.TokensAfter, nil
+		l.tokens = r.TokensAfter
 	}
 }
 
 // Request asks for a compaction for the agent, which runs when the turn is over.
 func (s *loop) Request(ctx context.Context, key, instructions string) error {
-	return s.with(ctx, key, func(l *live, open *session.Session) error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return s.with(ctx, key, func(_ *live, open *session.Session) error {
 		open.Request(instructions)
-		l.wishes = append(l.wishes, instructions)
 		return nil
 	})
 }

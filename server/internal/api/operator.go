@@ -30,6 +30,13 @@ func (a *api) operator() {
 			list, err := a.s.Plugins(ctx)
 			return &struct{ Body pluginsBody }{pluginsBody{orEmpty(list)}}, err
 		})
+	add(a, op{id: "reset-breaker", method: http.MethodDelete, path: "/plugins/{plugin}/breaker", tag: tag, status: 204,
+		summary: "Have a plugin called again that failed too often", errors: []int{404, 422, 503}},
+		func(ctx context.Context, in *struct {
+			Plugin string `path:"plugin" maxLength:"200"`
+		}) (*nothing, error) {
+			return nil, a.s.ResetBreaker(ctx, in.Plugin)
+		})
 	a.knobs(tag)
 	type modelsBody struct {
 		Models []service.Model `json:"models"`

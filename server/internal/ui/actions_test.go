@@ -204,7 +204,8 @@ func TestOtherOrigins(t *testing.T) {
 	s, cid := filled(t)
 	for _, path := range []string{"/s/a/undo", "/s/a/redo", "/s/a/rollback", "/s/a/compact", "/s/a/preview",
 		"/s/a/compare",
-		"/s/a/c/" + cid + "/judge", "/s/a/checkpoint/" + cid, "/plugins/watcher", "/plugins/watcher/reset", "/import"} {
+		"/s/a/c/" + cid + "/judge", "/s/a/checkpoint/" + cid, "/plugins/watcher", "/plugins/watcher/reset",
+		"/plugins/watcher/breaker", "/import"} {
 		for _, h := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site",
 			"Sec-Fetch-Site: same-site"} {
 			if r := post(t, s, path, nil, h); r.Status != 403 {
@@ -269,6 +270,24 @@ func TestKnobs(t *testing.T) {
 		if r := post(t, s, "/plugins/watcher", form); r.Status != 422 || !strings.Contains(string(r.Body), `role="alert"`) {
 			t.Errorf("%s = %s: %d", field, value, r.Status)
 		}
+	}
+	b.silent()
+}
+
+// TestBreaker: a plugin that is left alone is called again at a click; one that is well has
+// no such button.
+func TestBreaker(t *testing.T) {
+	s := serve(t, agent())
+	b := openTab(t, s)
+	b.at("/plugins/watcher")
+	b.wants("in quarantine", "3 failures in a row")
+	b.click(`form[action="/plugins/watcher/breaker"] button`)
+	b.wants("The plugin is called again", "healthy")
+	if _, page := get(t, s, "/plugins/watcher"); strings.Contains(page, "/breaker") {
+		t.Error("a plugin that is well can be reset")
+	}
+	if r := post(t, s, "/plugins/none/breaker", nil); r.Status != 404 {
+		t.Errorf("%d", r.Status)
 	}
 	b.silent()
 }

@@ -205,3 +205,9 @@ func (p operatorPages) resetKnob(r *http.Request) (*view, error) {
 	err = p.s.ResetKnob(r.Context(), d.Plugin.Name, d.Agent, r.PostFormValue("knob"))
 	return &view{goTo: pluginPath(d) + "&done=reset"}, err
 }
+
+func (p operatorPages) resetBreaker(r *http.Request) (*view, error) {
+	name := r.PathValue("name")
+	err := p.s.ResetBreaker(r.Context(), name)
+	return &view{goTo: "/plugins/" + url.PathEscape(name) + "?done=breaker"}, err
+}

@@ -77,6 +77,7 @@ func New(svc *service.Service, log *slog.Logger) http.Handler {
 		"GET /plugins/{name}":            operator.plugin,
 		"POST /plugins/{name}":           operator.setKnobs,
 		"POST /plugins/{name}/reset":     operator.resetKnob,
+		"POST /plugins/{name}/breaker":   operator.resetBreaker,
 		"GET /audit":                     operator.audit,
 		"GET /import":                    operator.importForm,
 		"POST /import":                   operator.importFile,
@@ -158,7 +159,8 @@ var done = map[string]string{
 	"redone": "What was undone holds again.", "rolledback": "The session is back where that message had just arrived.",
 	"judged": "Your judgement is kept.", "knobs": "The values hold from the next compaction on.",
 	"reset": "The knob is back to what the configuration or the plugin says.", "imported": "The file is imported.",
-	"failed": "The compaction did not change the session; the report says why.",
+	"breaker": "The plugin is called again from the next compaction on.",
+	"failed":  "The compaction did not change the session; the report says why.",
 }
 
 // parse reads all templates.

@@ -48,6 +48,10 @@ type SessionDetails struct {
 	Session store.Session  `json:"session"`
 	Records []store.Record `json:"compactions"`
 	Costs   []store.Cost   `json:"costs"`
+	// Turns are those that are open, Requests what the agent asked for and nothing has
+	// answered yet.
+	Turns    []string `json:"turns"`
+	Requests []string `json:"requests"`
 }
 
 // SessionShown shows a session and its compactions.
@@ -65,6 +69,12 @@ func SessionShown(p Printer, v *SessionDetails) {
 	p.field("costs", "%s", costLine(v.Costs))
 	if s.Pending != "" {
 		p.field("waits", "%s: kagewasm approve %s, or kagewasm reject %s", s.Pending, s.Key, s.Key)
+	}
+	if len(v.Turns) > 0 {
+		p.field("open", "%s", Plural(len(v.Turns), "turn"))
+	}
+	for _, said := range v.Requests {
+		p.field("asked for", "a compaction, by the agent: %s", cmp.Or(said, "nothing in particular is to be kept"))
 	}
 	for i := range v.Records {
 		r := &v.Records[i]

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+)
+
+// Kept is a value that a program keeps for the next one.
+type Kept struct {
+	// Kind is what it is, one of those below.
+	Kind string
+	// Owner is the key of the session that a request or a turn is of, which goes with it;
+	// of a setting the agent's path. Name tells it from others.
+	Owner, Name string
+	// Value is JSON.
+	Value json.RawMessage
+}
+
+// Kinds of what is kept: what a breaker knows of a plugin, by its digest; compactions that
+// an agent asked for; turns that were begun and not ended; settings that an operator gave.
+const (
+	KeptCircuit = "circuit"
+	KeptRequest = "request"
+	KeptTurn    = "turn"
+	KeptSetting = "setting"
+)
+
+// Keep keeps the value, in the place of the one that was there.
+func (k Kept) Keep(ctx context.Context, tx *Tx) error {
+	if !json.Valid(k.Value) {
+		return usage("keep", "%s %q: the value is no JSON", k.Kind, k.Name)
+	}
+	_, err := exec(ctx, tx.tx, `INSERT INTO kept (kind, owner, name, value) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (kind, owner, name) DO UPDATE SET value = $4`, k.Kind, k.Owner, k.Name, string(k.Value))
+	return fault("keep", err)
+}
+
+// Drop forgets it; with an empty name all of its kind and owner.
+func (k Kept) Drop(ctx context.Context, tx *Tx) error {
+	_, err := exec(ctx, tx.tx, "DELETE FROM kept WHERE kind = $1 AND owner = $2 AND ($3 = '' OR name = $3)", k.Kind,
+		k.Owner, k.Name)
+	return fault("keep", err)
+}
+
+// Kept are the values of a kind and an owner, by name.
+func (s *Store) Kept(ctx context.Context, kind, owner string) (list []Kept, err error) {
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		k := Kept{Kind: kind, Owner: owner}
+		var value string
+		err := r.Scan(&k.Name, &value)
+		k.Value = json.RawMessage(value)
+		list = append(list, k)
+		return err
+	}, "SELECT name, value FROM kept WHERE kind = $1 AND owner = $2 ORDER BY name", kind, owner)
+	return list, fault("kept", err)
+}
