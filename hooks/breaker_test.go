@@ -447,7 +447,8 @@ func TestBreakerIsRestored(t *testing.T) {
 				t.Fatalf("process %d: %s, want %s", i, got, want)
 			}
 		}
-		if c := kept[0]; told != 3 || c.State != "open" || c.Failures != 3 || c.Plugin != "bad" || c.LastError.Code != abi.CodeTrap {
+		if c := kept[0]; told != 3 || c.State != "open" || c.Failures != 3 || c.Plugin != "bad" ||
+			c.LastError.Code != abi.CodeTrap {
 			t.Errorf("told %d times, %+v", told, c)
 		}
 		time.Sleep(5 * time.Minute)

@@ -48,7 +48,8 @@ func TestKept(t *testing.T) {
 		drop := func(k store.Kept) error {
 			return change(func(tx *store.Tx) error { return k.Drop(t.Context(), tx) })
 		}
-		if err := drop(store.Kept{Kind: store.KeptTurn, Owner: "s", Name: "a"}); err != nil || names(store.KeptTurn, "s") != "b=2 " {
+		if err := drop(store.Kept{Kind: store.KeptTurn, Owner: "s", Name: "a"}); err != nil ||
+			names(store.KeptTurn, "s") != "b=2 " {
 			t.Errorf("%v, %s", err, names(store.KeptTurn, "s"))
 		}
 		if err := drop(store.Kept{Kind: store.KeptTurn, Owner: "other"}); err != nil || names(store.KeptTurn, "other") != "" {

@@ -56,8 +56,8 @@ func TestOddMessages(t *testing.T) {
 		s := open(store.Options{})
 		deep := json.RawMessage(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))
 		list := []abi.Message{{ID: "a", Role: abi.RoleUser, Content: abi.Text("<b> & \u2028 \x00 \xff"), Raw: deep},
-			{ID: "b", Role: abi.RoleAssistant, Content: abi.Parts(abi.RawPart("image", json.RawMessage(`{"type":"image","TYPE":1}`))),
-				Meta: abi.Meta{"x": json.RawMessage(`{"n":1e400}`)}}}
+			{ID: "b", Role: abi.RoleAssistant,
+				Content: abi.Parts(abi.RawPart("image", json.RawMessage(`{"type":"image","TYPE":1}`))), Meta: abi.Meta{"x": json.RawMessage(`{"n":1e400}`)}}}
 		if err := s.Append(t.Context(), "s", session.Entry{Seq: 1, Append: list}); err != nil {
 			t.Fatal(err)
 		}

@@ -180,7 +180,8 @@ func (p compactionPages) reportOf(ctx context.Context, key, id string) (report *
 		}
 		for _, a := range entries {
 			var e kagewasm.Event
-			if !bytes.Contains(a.Entry, []byte(`"compaction":"`+id)) || len(a.Content) == 0 || json.Unmarshal(a.Content, &e) != nil || e.Compaction != id || e.Report == nil {
+			if !bytes.Contains(a.Entry, []byte(`"compaction":"`+id)) || len(a.Content) == 0 ||
+				json.Unmarshal(a.Content, &e) != nil || e.Compaction != id || e.Report == nil {
 				continue
 			}
 			if e.Type == kagewasm.EventObserved && report != nil { // what late observers said joins it
