@@ -19,20 +19,28 @@ type Encoding struct {
 	walkers sync.Pool
 }
 
-//go:embed o200k_base.gz
-var o200k []byte
-
-//go:embed cl100k_base.gz
-var cl100k []byte
+var (
+	//go:embed o200k_base.labels.gz
+	o200kLabels []byte
+	//go:embed o200k_base.vocabulary
+	o200k []byte
+	//go:embed cl100k_base.labels.gz
+	cl100kLabels []byte
+	//go:embed cl100k_base.vocabulary.gz
+	cl100k []byte
+)
 
 // The encodings. Each loads its vocabulary when it first counts.
 var (
-	O200k  = newEncoding(o200k, (*splitter).o200k)
-	CL100k = newEncoding(cl100k, (*splitter).cl100k)
+	O200k  = newEncoding(loadO200k, (*splitter).o200k)
+	CL100k = newEncoding(loadCL100k, (*splitter).cl100k)
 )
 
-func newEncoding(gz []byte, split func(*splitter, int) int) *Encoding {
-	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary { return readVocabulary(gz) })}
+func loadO200k() *vocabulary  { return readVocabulary(unpack(o200kLabels), o200k) }
+func loadCL100k() *vocabulary { return readVocabulary(unpack(cl100kLabels), unpack(cl100k)) }
+
+func newEncoding(load func() *vocabulary, split func(*splitter, int) int) *Encoding {
+	return &Encoding{split: split, load: sync.OnceValue(load)}
 }
 
 // Count returns the number of tokens in text. Special tokens in it are plain text. The only error is the context's own.

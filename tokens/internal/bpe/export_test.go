@@ -26,7 +26,7 @@ func (e *Encoding) WindowIDs(ctx context.Context, piece string, size int) (ids [
 }
 
 // Load loads a vocabulary as the first count does.
-func Load() { readVocabulary(o200k) }
+func Load() { loadO200k() }
 
 // Classes returns what the patterns tell a character apart by.
 func Classes(r rune) (isSpace, isNewline, isNumber, isUpper, isLower, isCaseless, isMark bool) {

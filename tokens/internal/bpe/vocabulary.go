@@ -43,43 +43,54 @@ const (
 	bytesEnd = 256 // the tokens of single bytes come first
 )
 
-// readVocabulary reads what genranks writes. It panics where what is linked into the program cannot be read: there is
-// nothing a caller could do.
-func readVocabulary(gz []byte) *vocabulary {
-	doc, err := unpack(gz)
-	if err != nil {
-		panic("bpe: embedded vocabulary: " + err.Error())
+// readVocabulary reads what genranks writes.
+func readVocabulary(labels, doc []byte) *vocabulary {
+	var sizes [4]int // of nodes, tokens, and what does not fit into its bits
+	for i := range sizes {
+		sizes[i] = int(binary.LittleEndian.Uint32(doc[4*i:]))
 	}
-	n := int(binary.LittleEndian.Uint32(doc))
-	children, labels, lefts, ids := doc[4:4+n], doc[4+n:4+2*n+8], doc[4+2*n:4+3*n], doc[4+3*n:]
-	v := &vocabulary{labels: labels, nodes: make([]node, n), origins: make([]atomic.Uint64, len(ids)/3)}
-	v.name(lefts, ids)
-	b := builder{vocabulary: v, counts: children, next: 1}
+	doc = doc[4*len(sizes):]
+	part := func(n int) []byte {
+		p := doc[:n:n]
+		doc = doc[n:]
+		return p
+	}
+	bits := func(n, each int) []byte { return part((n*each + 7) / 8) }
+	nodes, tokens, many, long := sizes[0], sizes[1], sizes[2], sizes[3]
+	v := &vocabulary{labels: labels, nodes: make([]node, nodes), origins: make([]atomic.Uint64, tokens)}
+	b := builder{vocabulary: v, counts: bits(nodes-1, 2), many: part(many), next: 1}
+	v.name(bits(nodes, 1), bits(tokens, 4), part(long), part(tokens), part(tokens), bits(tokens, 2))
 	b.link(0, bytesEnd) // all bytes are tokens
 	return v
 }
 
-func unpack(gz []byte) ([]byte, error) {
+// unpack panics where what is linked into the program cannot be read: there is nothing a caller could do.
+func unpack(gz []byte) []byte {
 	r, err := gzip.NewReader(bytes.NewReader(gz))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		doc := make([]byte, binary.LittleEndian.Uint32(gz[len(gz)-4:])) // the length stands at the end
+		if _, err = io.ReadFull(r, doc); err == nil {
+			return doc
+		}
 	}
-	doc := make([]byte, binary.LittleEndian.Uint32(gz[len(gz)-4:])) // the length stands at the end
-	_, err = io.ReadFull(r, doc)
-	return doc, err
+	panic("bpe: embedded vocabulary: " + err.Error())
 }
 
 // name tells the nodes which tokens they are.
-func (v *vocabulary) name(lefts, ids []byte) {
-	count, next := len(ids)/3, 0
-	low, middle, high := ids[:count], ids[count:2*count], ids[2*count:]
-	for i, left := range lefts {
-		if left == 0 {
+func (v *vocabulary) name(isToken, lefts, long, low, middle, high []byte) {
+	next, more := 0, 0
+	for i := range v.nodes {
+		if isToken[i/8]>>(i%8)&1 == 0 {
 			v.nodes[i].token = uint32(none)
 			continue
 		}
-		id := uint32(low[next]) | uint32(middle[next])<<8 | uint32(high[next])<<16
-		v.nodes[i].token = id | uint32(left)<<idBits
+		left := uint32(lefts[next/2] >> (next % 2 * 4) & 15)
+		if left == 15 {
+			left = uint32(long[more])
+			more++
+		}
+		id := uint32(low[next]) | uint32(middle[next])<<8 | uint32(high[next/4]>>(next%4*2)&3)<<16
+		v.nodes[i].token = id | left<<idBits
 		next++
 	}
 }
@@ -87,8 +98,19 @@ func (v *vocabulary) name(lefts, ids []byte) {
 // builder walks over the trie.
 type builder struct {
 	*vocabulary
-	counts []byte // of children, by node
+	counts []byte // of children, two bits each, in the order of the walk
+	many   []byte // children of those that have three or more
+	met    int    // nodes whose children were counted
 	next   uint32 // node that is no child yet
+}
+
+// count is how many children the next node of the walk has.
+func (b *builder) count() uint32 {
+	n := uint32(b.counts[b.met/4] >> (b.met % 4 * 2) & 3)
+	if b.met++; n == 3 {
+		n, b.many = uint32(b.many[0]), b.many[1:]
+	}
+	return n
 }
 
 // link tells a node that has children, and those below it, where their children are.
@@ -102,8 +124,8 @@ func (b *builder) link(n uint32, children uint32) {
 		}
 	}
 	for child := first; child < first+children; child++ {
-		if below := b.counts[child]; below > 0 {
-			b.link(child, uint32(below))
+		if below := b.count(); below > 0 {
+			b.link(child, below)
 		}
 	}
 }

@@ -27,18 +27,37 @@ func main() {
 }
 
 func run(name, dir string) error {
-	doc, err := published(name)
+	files, err := published(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return os.WriteFile(filepath.Join(dir, name+".gz"), doc, 0o644)
+	for file, doc := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), doc, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads.
-func published(name string) ([]byte, error) {
+// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file. What
+// becomes much smaller is compressed, and all of the older one, which few sessions need.
+func published(name string) (files map[string][]byte, err error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {
 		return nil, err
 	}
-	return write(ranks)
+	labels, rest, err := write(ranks)
+	if err != nil {
+		return nil, err
+	}
+	files = make(map[string][]byte)
+	if files[name+".labels.gz"], err = compress(labels); err != nil {
+		return nil, err
+	}
+	if name == "o200k_base" {
+		files[name+".vocabulary"] = rest
+	} else {
+		files[name+".vocabulary.gz"], err = compress(rest)
+	}
+	return files, err
 }

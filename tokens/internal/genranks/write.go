@@ -9,43 +9,100 @@ import (
 	"slices"
 )
 
-// write returns a vocabulary as a trie of its tokens' bytes: the number of nodes, and then, node by node, how many
-// children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own
-// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, as like goes
-// with like where it is compressed. The root's 256 children are more than a byte holds; it has zero.
-func write(ranks map[string]int) ([]byte, error) {
+// write returns a vocabulary as a trie of its tokens' bytes, in a form of few bits that is read as it stands: a session
+// waits for it, and decompressing takes longer.
+//
+// Labels are the last byte of each node, and eight more. The rest begins with the number of nodes, of tokens, and of the
+// nodes with many children and the tokens with long left parts, each four bytes. How many children each has, two bits, in the order in which a walk
+// meets them that goes down before it goes on; where it is 3, there are so many as the next of the many says, a byte
+// each. For each node a bit, whether it is a token. For each token half a byte, the length of the first of the two
+// tokens that it was merged from (its own where it is one byte); where it is 15, the next of the long says it, a byte
+// each. Then the tokens' ranks: the low bytes, the middle ones, and two bits above. The root's 256 children are more
+// than a byte holds; it is not among those that are counted.
+func write(ranks map[string]int) (labels, rest []byte, err error) {
 	if err := check(ranks); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	nodes := trie(ranks)
-	index := make(map[string]int, len(nodes))
-	for i, n := range nodes {
-		index[n] = i
+	children := make(map[string]int)
+	for _, n := range nodes[1:] {
+		children[n[:len(n)-1]]++
 	}
-	children, labels, lefts := make([]byte, len(nodes)), make([]byte, len(nodes)), make([]byte, len(nodes))
-	var planes [3][]byte
-	for i, n := range nodes[1:] {
-		labels[1+i] = n[len(n)-1]
-		if parent := index[n[:len(n)-1]]; parent > 0 {
-			if children[parent]++; children[parent] == 0 {
-				return nil, fmt.Errorf("%q goes on with any byte, which does not fit the form", n[:len(n)-1])
-			}
+	labels = make([]byte, len(nodes)+8)
+	isToken, lefts, high := newBits(1), newBits(4), newBits(2)
+	var long, low, middle []byte
+	for i, n := range nodes {
+		if n != "" {
+			labels[i] = n[len(n)-1]
 		}
 		rank, ok := ranks[n]
 		if !ok {
+			isToken.add(0)
 			continue
 		}
+		isToken.add(1)
 		left, err := left(ranks, n)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		lefts[1+i] = byte(left)
-		for p := range planes {
-			planes[p] = append(planes[p], byte(rank>>(8*p)))
+		if lefts.add(left) {
+			long = append(long, byte(left))
+		}
+		low, middle = append(low, byte(rank)), append(middle, byte(rank>>8))
+		high.add(rank >> 16)
+	}
+	counts, many, err := walk(nodes, children)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range []int{len(nodes), len(low), len(many), len(long)} {
+		rest = binary.LittleEndian.AppendUint32(rest, uint32(n))
+	}
+	return labels, slices.Concat(rest, counts.packed, many, isToken.packed, lefts.packed, long, low, middle,
+		high.packed), nil
+}
+
+// walk counts the children of the nodes, in the order in which one meets them who goes down before going on.
+func walk(nodes []string, children map[string]int) (counts *bits, many []byte, err error) {
+	counts, next := newBits(2), 1
+	var below func(n int)
+	below = func(n int) {
+		first := next
+		next += n
+		for child := first; child < first+n; child++ {
+			n := children[nodes[child]]
+			if n > 255 && err == nil {
+				err = fmt.Errorf("%q goes on with any byte, which does not fit the form", nodes[child])
+			}
+			if counts.add(n) {
+				many = append(many, byte(n))
+			}
+			if n > 0 {
+				below(n)
+			}
 		}
 	}
-	doc := binary.LittleEndian.AppendUint32(nil, uint32(len(nodes)))
-	return compress(slices.Concat(doc, children, labels, lefts, planes[0], planes[1], planes[2]))
+	below(children[""])
+	return counts, many, err
+}
+
+// bits are small numbers, each in so many bits, the first in the lowest ones.
+type bits struct {
+	size, n int
+	packed  []byte
+}
+
+func newBits(size int) *bits { return &bits{size: size} }
+
+// add adds a number, or the largest there is room for: full says that it is not less than that.
+func (b *bits) add(v int) (full bool) {
+	most := 1<<b.size - 1
+	if b.n%8 == 0 {
+		b.packed = append(b.packed, 0)
+	}
+	b.packed[len(b.packed)-1] |= byte(min(v, most) << (b.n % 8))
+	b.n += b.size
+	return v >= most
 }
 
 func compress(doc []byte) ([]byte, error) {
