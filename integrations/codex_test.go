@@ -108,13 +108,13 @@ func (c *codex) kill() {
 }
 
 // exec runs a prompt, in the session before where that is said.
-func (c *codex) exec(t *testing.T, again bool, prompt string) string {
+func (c *codex) exec(t *testing.T, again bool, prompt string, flags ...string) string {
 	t.Helper()
-	args := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
+	args := append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}, flags...)
 	if again {
 		args = append(args, "resume", "--last")
 	}
-	return c.Must(t, c.program, append(args, prompt)...)
+	return c.Must(t, c.program, append(args, "--", prompt)...)
 }
 
 // work has the model run commands, two at a time, and then say that it is done.

@@ -20,10 +20,16 @@ type Answer struct {
 type Call struct {
 	Name  string
 	Input map[string]any
+	// Namespace is that of the tool, where a client groups its tools.
+	Namespace string
 }
 
 // Model answers requests by a script: what is queued first, and "done" once nothing is.
 type Model struct {
+	// By, where set, is asked before the queue, with how many requests of the same session came before: sessions that run
+	// side by side each have a script of their own then.
+	By func(r Request, before int) (Answer, bool)
+
 	mu       sync.Mutex
 	queue    []Answer
 	requests []Request
@@ -70,9 +76,20 @@ func (m *Model) Last(tb testing.TB) Request {
 func (m *Model) answer(r Request) (a Answer, tokens int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	before := 0
+	for i := range m.requests {
+		if m.requests[i].Session == r.Session {
+			before++
+		}
+	}
 	m.requests = append(m.requests, r)
-	a = Answer{Text: "done"}
-	if len(m.queue) > 0 {
+	a, scripted := Answer{Text: "done"}, false
+	if m.By != nil {
+		if by, ok := m.By(r, before); ok {
+			a, scripted = by, true
+		}
+	}
+	if !scripted && len(m.queue) > 0 {
 		a, m.queue = m.queue[0], m.queue[1:]
 	}
 	if m.Tokens != nil {

@@ -57,8 +57,12 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, c := range answer.Calls {
 		args, _ := json.Marshal(c.Input)
-		items = append(items, obj{"type": "function_call", "id": m.id("fc_"), "status": "completed", "call_id": m.id("call_"),
-			"name": c.Name, "arguments": string(args)})
+		item := obj{"type": "function_call", "id": m.id("fc_"), "status": "completed", "call_id": m.id("call_"),
+			"name": c.Name, "arguments": string(args)}
+		if c.Namespace != "" {
+			item["namespace"] = c.Namespace
+		}
+		items = append(items, item)
 	}
 	id := m.id("resp_")
 	w.Header().Set("content-type", "text/event-stream")
