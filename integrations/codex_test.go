@@ -194,6 +194,9 @@ func TestCodex(t *testing.T) {
 	}
 	t.Logf("%d calls, %d compactions, %d times another beginning, at most %d tokens", len(c.model.Requests()), compactions,
 		breaks, largest)
+	if len(list.Sessions) != 1 { // lost and undo of the last compaction reach into those before
+		t.Errorf("%d sessions of one thread: %+v", len(list.Sessions), list.Sessions)
+	}
 	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex writes its own context anew when it resumes
 		t.Errorf("%d compactions, %d times another beginning, %d tokens", compactions, breaks, largest)
 	}

@@ -32,13 +32,12 @@ const (
 func (d *document) itemType(at span) string { return d.member(at, "type") }
 
 // opened writes out what this proxy has sealed. What the client repeats of that goes; what it
-// says anew beside it stays.
-func (p *Proxy) opened(w *wire, d *document) *document {
+// says anew beside it stays. what is the last compaction that was opened, nil where there is none.
+func (p *Proxy) opened(w *wire, d *document) (open *document, what *sealed) {
 	if w != &responses || !bytes.Contains(d.doc, []byte(sealPrefix)) {
-		return d
+		return d, nil
 	}
 	last := -1
-	var what *sealed
 	own := make(map[int]bool)
 	for i, at := range d.els {
 		if !isCompaction(d.itemType(at)) {
@@ -49,7 +48,7 @@ func (p *Proxy) opened(w *wire, d *document) *document {
 		}
 	}
 	if what == nil {
-		return d
+		return d, nil
 	}
 	covered := make(map[string]bool, len(what.Covers))
 	for _, c := range what.Covers {
@@ -70,9 +69,9 @@ func (p *Proxy) opened(w *wire, d *document) *document {
 		}
 	}
 	if out := w.read(d.withList(els)); out != nil {
-		return out
+		return out, what
 	}
-	return d
+	return d, nil
 }
 
 func isCompaction(typ string) bool { return typ == "compaction" || typ == "compaction_summary" }
@@ -146,8 +145,11 @@ func (e *exchange) compacted(ctx context.Context) (item json.RawMessage, err err
 // sealed is the item for all that a client has sent, of which now is what is left.
 func (e *exchange) sealed(now *document) (item json.RawMessage, err error) {
 	what := &sealed{Session: e.family.id}
-	if e.plan != nil {
+	switch {
+	case e.plan != nil:
 		what.Session, what.Record = e.plan.session, e.plan.record
+	case e.origin != nil:
+		what.Session, what.Record = e.origin.Session, e.origin.Record
 	}
 	for _, at := range now.els[now.lead:] {
 		what.Items = append(what.Items, string(at.of(now.doc)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/proxy"
+	"github.com/kagewasm/kagewasm/session"
 )
 
 // item is what a client keeps of a compaction.
@@ -194,5 +195,77 @@ func TestTriggerPasses(t *testing.T) {
 	body := d.body([]string{d.user("a"), `{"type":"message","role":"nobody","content":"x"}`, trigger})
 	if _, _, says := s.post(t, d.path, body); !strings.HasPrefix(says, "failed") || !bytes.Equal(u.last(t).body, body) {
 		t.Errorf("%s: %s", says, u.last(t).body)
+	}
+}
+
+// TestAskedAgain: the compactions that a client asks for, and those that come between, are of one session, through a
+// restart too: what went is found in it, and taken back one by one. A conversation that goes on from the same item is
+// another one.
+func TestAskedAgain(t *testing.T) {
+	d := dialects[2]
+	u, st := newUpstream(t), memory(t)
+	with := func(o *proxy.Options) { o.Store, o.Key = st, []byte("a key of the state's folder") }
+	s := start(t, u, 200_000, with)
+	compactions := func() (of map[string]int) {
+		list, _, err := st.Sessions(t.Context(), "", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of = make(map[string]int)
+		for _, one := range list {
+			of[one.Key] = one.Compactions
+		}
+		return of
+	}
+	talk := d.conversation(60)
+	task := talk[1]
+	for n := 1; n <= 3; n++ {
+		one := s.asked(t, d, talk, "Session-Id", "s1")
+		if of := compactions(); len(of) != 1 || of["s1"] != n {
+			t.Fatalf("asked %d times: %v; %s", n, of, s.logs)
+		}
+		fresh := d.user(fmt.Sprintf("<environment_context>%d</environment_context>", n))
+		talk = []string{talk[0], task, fresh, one}
+		for k := range 20 {
+			talk = append(talk, d.step(n*1000+k, output(n*1000+k))...)
+		}
+		s.post(t, d.path, d.body(talk), "Session-Id", "s1")
+		if n == 2 {
+			s = start(t, u, 200_000, with) // another process
+		}
+	}
+	// One that the proxy makes by itself, as the window is small, holds in another process too.
+	s = start(t, u, 8_000, with)
+	_, _, says := s.post(t, d.path, d.body(talk), "Session-Id", "s1")
+	if of := compactions(); !strings.HasPrefix(says, "compacted") || len(of) != 1 || of["s1"] != 4 {
+		t.Fatalf("%s: %v; %s", says, of, s.logs)
+	}
+	compacted := u.last(t).body
+	s = start(t, u, 8_000, with)
+	_, _, says = s.post(t, d.path, d.body(talk), "Session-Id", "s1")
+	if !strings.HasPrefix(says, "applied") || !bytes.Equal(u.last(t).body, compacted) {
+		t.Errorf("%s after a restart:\n%s\nand before\n%s", says, u.last(t).body, compacted)
+	}
+	d.whole(t, compacted)
+
+	history, err := session.OpenHistory(t.Context(), st, "s1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := history.All()
+	for _, k := range []int{3, 1003, 2003} {
+		if !slices.ContainsFunc(all, func(m session.StoredMessage) bool { return strings.Contains(m.Text(), output(k)) }) {
+			t.Errorf("the output of step %d is not in the session", k)
+		}
+	}
+	for n := 3; n >= 0; n-- {
+		if _, err := history.Undo(t.Context()); err != nil || len(history.Compactions()) != n {
+			t.Fatalf("undo: %v, %d compactions are left", err, len(history.Compactions()))
+		}
+	}
+	// The same item under another name is a fork.
+	s.asked(t, d, talk, "Session-Id", "s2")
+	if of := compactions(); of["s2"] != 1 || of["s1"] != 0 {
+		t.Errorf("%v", of)
 	}
 }

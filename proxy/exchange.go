@@ -23,6 +23,8 @@ type exchange struct {
 	// whole is what is left where the asking is taken out.
 	client, whole, doc *document
 	how                asking // for a compaction
+	// origin is the compaction that the conversation goes on from, where the client keeps an item of it.
+	origin *sealed
 	// body is what is sent, as long as it may have to be sent again; nil where it is not known.
 	body   []byte
 	seen   []digest
@@ -63,7 +65,7 @@ func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error)
 	if client == nil {
 		return e, nil
 	}
-	open := p.opened(w, client)
+	open, origin := p.opened(w, client)
 	how, doc := w.asksFor(r.URL.Path, open)
 	if how == askedNot {
 		e.managed, doc = w.manages(doc)
@@ -82,7 +84,7 @@ func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error)
 			return e, nil
 		}
 	}
-	e.doc, e.how, e.client = doc, how, client
+	e.doc, e.how, e.client, e.origin = doc, how, client, origin
 	sent := e.prepared(r)
 	switch {
 	case how != askedNot && open == client:
@@ -123,6 +125,9 @@ func (e *exchange) prepared(r *http.Request) (sent []byte) {
 	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
 	e.family.mu.Lock()
 	defer e.family.mu.Unlock()
+	if e.origin != nil && !e.family.owns(e.origin.Session) {
+		e.origin = nil // a fork is a session of its own
+	}
 	e.seen = e.wire.digests(e.doc, &e.family.known)
 	archive{e}.restore(r.Context())
 	e.branch = e.family.branch(e.seen)

@@ -41,6 +41,9 @@ type branch struct {
 // else each time.
 const maxBranches = 32
 
+// owns reports whether a session of the store is one of the family's conversations.
+func (f *family) owns(id string) bool { return id == f.id || strings.HasPrefix(id, f.id+"~") }
+
 // branch is the one that goes on with what a request has, a new one where none does.
 func (f *family) branch(seen []digest) *branch {
 	var best *branch

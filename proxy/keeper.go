@@ -103,8 +103,11 @@ func (p *Proxy) Audit(e kagewasm.Event) {
 // key names the conversation in the store.
 func (e *exchange) key() string {
 	id := e.family.id
-	if e.plan != nil {
+	switch {
+	case e.plan != nil:
 		id = e.plan.session
+	case e.origin != nil:
+		id = e.origin.Session
 	}
 	return session.Key(abi.Session{ID: id, AgentPath: e.family.agent})
 }

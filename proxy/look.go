@@ -23,7 +23,9 @@ type reading struct {
 }
 
 // reading reads the body of the exchange. Messages are numbered behind the leading system
-// ones, of which a client may send more or fewer the next time.
+// ones, of which a client may send more or fewer the next time. What a compaction left that
+// the client has an item of keeps the ids that it has in the store, and what follows is
+// numbered from there.
 func (e *exchange) reading(ctx context.Context, data []byte) (*reading, error) {
 	s, err := transcript.ReadContext(ctx, "request", data, e.wire.format)
 	if err != nil {
@@ -33,10 +35,11 @@ func (e *exchange) reading(ctx context.Context, data []byte) (*reading, error) {
 	for r.lead < len(r.msgs) && r.msgs[r.lead].Role == abi.RoleSystem {
 		r.lead++
 	}
+	ids := archive{e}.known(ctx, r.msgs[r.lead:])
 	for i := range r.msgs {
-		id := fmt.Sprintf("m%05d", i-r.lead)
-		if i < r.lead {
-			id = fmt.Sprintf("system-%d", i)
+		id := fmt.Sprintf("system-%d", i)
+		if i >= r.lead {
+			id = ids[i-r.lead]
 		}
 		r.own[id] = r.msgs[i].ID
 		r.msgs[i].ID = id

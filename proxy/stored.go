@@ -35,6 +35,14 @@ func (e archive) session(ctx context.Context) (string, error) {
 		if tip == e.plan.record {
 			return e.plan.session, nil
 		}
+	} else if e.origin != nil {
+		tip, err := e.tip(ctx, e.origin.Session)
+		if err != nil {
+			return "", err
+		}
+		if tip == e.origin.Record {
+			return e.origin.Session, nil
+		}
 	}
 	for n := 1; ; n++ {
 		id := e.family.branchID(n)
@@ -46,6 +54,42 @@ func (e archive) session(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// known are the ids of the messages of a request, behind the leading system ones. Those that
+// the store has of the compaction that the conversation goes on from have the store's; where
+// the client has them otherwise, it goes on from nothing.
+func (e archive) known(ctx context.Context, msgs []abi.Message) []string {
+	ids := make([]string, len(msgs))
+	if e.origin != nil {
+		left, k, fresh := e.left(ctx, e.origin.Session, e.origin.Record), 0, 0
+		for i := range msgs {
+			if k < len(left) && alike(&left[k], &msgs[i]) {
+				ids[i] = left[k].ID
+				k++
+				continue
+			}
+			ids[i] = e.arrived(fresh)
+			fresh++
+		}
+		if k == len(left) && k > 0 {
+			return ids
+		}
+		e.origin = nil
+	}
+	for i := range msgs {
+		ids[i] = e.arrived(i)
+	}
+	return ids
+}
+
+// arrived is the id of a message that came since the conversation began, or since the
+// compaction that it goes on from.
+func (e archive) arrived(n int) string {
+	if e.origin != nil {
+		return fmt.Sprintf("%s-%05d", e.origin.Record, n)
+	}
+	return fmt.Sprintf("m%05d", n)
 }
 
 // branchID is the id of a family's conversation: the first has the family's own.
@@ -187,30 +231,51 @@ func (e archive) restore(ctx context.Context) {
 
 // restored is the branch of a stored session, nil where the request does not go on with it.
 func (e archive) restored(came *reading, id string, h *session.History) *branch {
-	n := 0
-	for _, m := range h.All() {
-		if !strings.HasPrefix(m.ID, "m") || m.By == "rollback" || m.Kind == abi.KindSummary && m.ID == "" {
-			continue
+	at := make(map[string]int, len(came.msgs))
+	for i := range came.msgs {
+		at[came.msgs[i].ID] = i
+	}
+	n, records := 0, h.Compactions()
+	if len(records) == 0 || e.origin != nil && records[len(records)-1].ID == e.origin.Record {
+		return nil // the client has it all
+	}
+	stored := make(map[string]bool)
+	for next, all := 0, h.All(); next < len(all); next++ {
+		m := &all[next]
+		stored[m.ID] = true
+		if m.ID != e.arrived(n) || m.By == "rollback" || m.Kind == abi.KindSummary {
+			continue // of another time, or what a compaction inserted
 		}
-		at := came.lead + n
-		if m.ID != fmt.Sprintf("m%05d", n) {
-			continue // what a compaction inserted
-		}
-		if at >= len(came.msgs) || !alike(&m.Message, &came.msgs[at]) {
+		i, here := at[m.ID]
+		if !here || !alike(&m.Message, &came.msgs[i]) {
 			return nil
 		}
 		n++
 	}
-	records := h.Compactions()
-	if n == 0 || len(records) == 0 {
+	if n == 0 {
 		return nil
+	}
+	upTo := came.lead
+	for upTo < len(came.msgs) && stored[came.msgs[upTo].ID] {
+		upTo++
+	}
+	inserted := make(map[string]bool)
+	for _, r := range records {
+		for _, id := range r.Inserted {
+			inserted[id] = true
+		}
 	}
 	list := slices.Clone(came.msgs[:came.lead])
 	for _, m := range h.Messages() {
-		if !strings.HasPrefix(m.ID, "system-") {
-			list = append(list, m)
+		if strings.HasPrefix(m.ID, "system-") {
+			continue
 		}
+		if _, here := at[m.ID]; !here && !inserted[m.ID] {
+			return nil // the client has gone back behind a compaction that it asked for
+		}
+		list = append(list, m)
 	}
+	n = upTo - came.lead
 	beginning, elements := e.beginning(came, came.lead+n)
 	if beginning == nil {
 		return nil
