@@ -235,6 +235,9 @@ func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, war
 	case !v.WorthTrying():
 		return abi.ReasonNothingToSupersede, "", nil
 	}
+	if hopeless(l) {
+		return abi.ReasonNotWorthIt, "", nil // exceeds says why
+	}
 	if canWait(l, v) && (l.futile() || freesTooLittle(v)) {
 		return abi.ReasonNotWorthIt, l.overloaded(v, true), nil
 	}
@@ -259,6 +262,13 @@ func freesTooLittle(v *strategies.View) bool {
 func canWait(l *look, v *strategies.View) bool {
 	return !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= v.Window &&
 		(v.UpperBytes == 0 || v.TotalBytes <= v.UpperBytes)
+}
+
+// hopeless reports whether tool definitions alone exceed the window, where nobody asked for
+// a compaction: none makes the request fit, and each would only lose messages. A provider
+// that refused knows better what it takes.
+func hopeless(l *look) bool {
+	return l.req.Overhead > l.limits.Window && !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow
 }
 
 // overhead is a request whose tool definitions and the like cost more than a compaction is
@@ -313,6 +323,12 @@ func exceeds(l *look, o outcome) (outcome, error) {
 	after := o.after()
 	if after.Total <= l.limits.Window {
 		return o, nil
+	}
+	if tools := l.req.Overhead; tools > l.limits.Window {
+		const hint = "offer fewer tools, or use a model with a larger window"
+		says := fmt.Sprintf("tool definitions and the like take %d tokens, in a window of %d", tools, l.limits.Window)
+		o.warning = says + ", and no compaction makes that fit: " + hint
+		return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact", Message: says, Hint: hint}
 	}
 	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, "+
 		"shorten the last message, or start a new session",

@@ -76,6 +76,24 @@ func TestOverheadAboveTheTarget(t *testing.T) {
 				len(warnings(looks)))
 		}
 	})
+	t.Run("more than the window", func(t *testing.T) {
+		m := writes("all is well")
+		c := newCompactor(t, kagewasm.Options{Model: m})
+		list := chat(60)
+		for range 3 {
+			req := request(longWindow, list)
+			req.Overhead = longWindow + 100
+			r, err := c.Compact(t.Context(), req)
+			if abi.CodeOf(err) != abi.CodeExceedsWindow || !strings.Contains(abi.AsError(err).Hint, "fewer tools") ||
+				!strings.Contains(r.Report.Warning, "fewer tools") {
+				t.Errorf("%v; %q", err, r.Report.Warning)
+			}
+			if r.Report.Compacted || len(r.Messages) != len(list) || len(m.Requests()) > 0 {
+				t.Errorf("%s: messages went for nothing", r.Report.Reason)
+			}
+			list = append(slices.Clip(r.Messages), renamed(chat(1)[2:4], fmt.Sprint("x", len(list)))...)
+		}
+	})
 	t.Run("until something changes", func(t *testing.T) {
 		m := writes("all is well")
 		looks := turns(t, newCompactor(t, kagewasm.Options{Model: m}), 40, 60, func(turn int) int {
