@@ -113,8 +113,13 @@ func stemOf(term string) string {
 	return term
 }
 
-// minInside is how long a term is that counts inside a word too, in bytes.
-const minInside = 5
+const (
+	// minInside is how long a term is that counts inside a word too, in bytes.
+	minInside = 5
+	// maxPrefix is how many letters before a term make another word of it: "renaming" has
+	// not to do with naming, and "shadowbranch" has with a branch.
+	maxPrefix = 3
+)
 
 // holds reports whether a text in lower case has a term: a short one where a word begins.
 func holds(text, stem string) bool {
@@ -124,9 +129,25 @@ func holds(text, stem string) bool {
 			return false
 		}
 		i += from
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); len(stem) >= minInside || !unicode.IsLetter(before) {
+		if n := lettersBefore(text[:i]); n == 0 || n > maxPrefix && len(stem) >= minInside {
 			return true
 		}
 		from = i + len(stem)
 	}
+}
+
+// lettersBefore is how many letters of a word stand at the end of a text in lower case, as
+// far as they matter. Scripts without case have no spaces to go by: there it is many.
+func lettersBefore(text string) (n int) {
+	for n <= maxPrefix {
+		r, size := utf8.DecodeLastRuneInString(text)
+		if !unicode.IsLetter(r) {
+			return n
+		}
+		if !unicode.IsLower(r) {
+			return maxPrefix + 1
+		}
+		n, text = n+1, text[:len(text)-size]
+	}
+	return n
 }
