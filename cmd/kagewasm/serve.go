@@ -107,7 +107,13 @@ func (f *serveFlags) run(ctx context.Context, e env) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	svc, err := service.New(service.Options{Store: s, Log: log, Recall: f.recall, Keep: int64(f.keep) * mega,
 		Alone: f.database == "",
-		Open:  func(audit func(kagewasm.Event)) (service.Host, error) { return f.openHost(e, s, log, audit) }})
+		Open: func(audit func(kagewasm.Event)) (service.Host, error) {
+			h, err := f.openHost(e, s, log, audit)
+			if err == nil {
+				err = h.keepBreaker(ctx)
+			}
+			return h, err
+		}})
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type serveHost struct {
 	breaker  *hooks.Breaker
 	circuits state.Circuits
 	keeping  chan struct{} // full while what it knows is to be kept
-	stop     chan struct{} // closed when the host is
+	stop     chan struct{} // closed when the host is; nil where it keeps nothing itself
 	stopped  chan struct{} // closed when all is kept
 
 	plugs plugHosts
@@ -70,18 +70,24 @@ type loaded struct {
 
 func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit func(kagewasm.Event)) (*serveHost, error) {
 	h := &serveHost{e: e, flags: f, store: s, log: log, audit: audit, keeping: make(chan struct{}, 1),
-		stop: make(chan struct{}), stopped: make(chan struct{}), counters: make(map[tokens.Encoding]*tokens.Counter)}
+		counters: make(map[tokens.Encoding]*tokens.Counter)}
 	h.breaker = hooks.NewBreaker(hooks.BreakerOptions{Changed: h.learned})
-	err := h.circuits.Restore(context.Background(), s, h.breaker)
-	go h.keepLearned()
-	if err != nil {
-		return h, err
-	}
 	conf, err := f.configured(e, "", nil) // which asks whether it is trusted
 	if err == nil && conf.file != nil && conf.file.File != "" {
 		h.live, err = config.Follow(conf.file.File)
 	}
 	return h, err
+}
+
+// keepBreaker has the breaker go on with what the store has of plugins, and keeps there what
+// it learns until the host is closed.
+func (h *serveHost) keepBreaker(ctx context.Context) error {
+	if err := h.circuits.Restore(ctx, h.store, h.breaker); err != nil {
+		return err
+	}
+	h.stop, h.stopped = make(chan struct{}), make(chan struct{})
+	go h.keepLearned()
+	return nil
 }
 
 // learned has what the breaker knows kept, beside the call of a plugin that it learned it of.
@@ -422,7 +428,9 @@ func (h *serveHost) Close(ctx context.Context) error {
 		}
 		h.now.close(ctx)
 	}
-	close(h.stop)
-	<-h.stopped
+	if h.stop != nil {
+		close(h.stop)
+		<-h.stopped
+	}
 	return nil
 }

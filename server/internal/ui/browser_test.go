@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
 	"github.com/kagewasm/kagewasm/internal/shared"
@@ -37,6 +38,7 @@ var chromium struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	pgtest.Close()
 	if chromium.end != nil {
 		chromium.end()
 	}

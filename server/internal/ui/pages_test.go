@@ -15,8 +15,10 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // agent is a host with an observer that answers and one that fails, and a plugin with a
@@ -52,6 +54,12 @@ func agent() *servetest.Host {
 func filled(t *testing.T) (s *servetest.Server, cid string) {
 	t.Helper()
 	s = serve(t, agent())
+	return s, fillUp(t, s)
+}
+
+// fillUp begins a session on a server, and compacts it.
+func fillUp(t *testing.T, s *servetest.Server) (cid string) {
+	t.Helper()
 	s.Must(201, "POST", "/sessions", map[string]any{"id": "a", "context_window": 400}, nil)
 	s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
 	var out service.Compacted
@@ -59,13 +67,55 @@ func filled(t *testing.T) (s *servetest.Server, cid string) {
 	if out.Record == nil {
 		t.Fatalf("nothing was compacted: %+v", out.Report)
 	}
-	return s, out.Record.ID
+	return out.Record.ID
 }
 
 // TestPages: every page is there without a script, and shows what the store holds.
 func TestPages(t *testing.T) {
 	features.Proves(t, "K13")
 	s, cid := filled(t)
+	walkPages(t, s, cid)
+}
+
+// TestPagesOnPostgreSQL: the pages, and what their forms do, are the same over the other
+// database.
+func TestPagesOnPostgreSQL(t *testing.T) {
+	db, err := store.Open(t.Context(), pgtest.Database(t), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s := servetest.StartOver(t, db, agent(), service.Options{})
+	cid := fillUp(t, s)
+	walkPages(t, s, cid)
+	s.Must(200, "PUT", "/plugins/watcher/knobs", map[string]any{"values": map[string]any{"title": "Ledger"}}, nil)
+	for _, c := range []struct {
+		path, want string
+		form       url.Values
+	}{
+		{"/s/a/c/" + cid + "/judge", "Your judgement is kept", url.Values{"flag": {"good"}, "notes": {"as it should be"}}},
+		{"/s/a/undo", "The last compaction is undone", nil},
+		{"/s/a/redo", "What was undone holds again", nil},
+		{"/s/a/preview", "Nothing has changed", url.Values{"target": {"60"}}},
+		{"/s/a/compare", "Only", url.Values{"b.target": {"60"}}},
+		{"/s/a/undo", "The last compaction is undone", nil},
+		{"/s/a/compact", "waits for your decision", url.Values{"strategy": {"checkpoint"}}},
+		{"/s/a/checkpoint/" + cid, "Approved", url.Values{"decision": {"approve"}}},
+		{"/plugins/watcher/reset", "The knob is back", url.Values{"knob": {"title"}}},
+		{"/plugins/watcher/breaker", "The plugin is called again", nil},
+	} {
+		if c.path == "/s/a/checkpoint/"+cid {
+			c.path = "/s/a/checkpoint/" + state(s, "a").Pending
+		}
+		if r := post(t, s, c.path, c.form); r.Status != http.StatusOK || !strings.Contains(string(r.Body), c.want) {
+			t.Errorf("%s: %d, no %q in %.3000s", c.path, r.Status, c.want, r.Body)
+		}
+	}
+}
+
+// walkPages looks at every page.
+func walkPages(t *testing.T, s *servetest.Server, cid string) {
+	t.Helper()
 	for _, c := range []struct {
 		path  string
 		wants []string
