@@ -296,7 +296,7 @@ func TestNamesOfWhatWasPruned(t *testing.T) {
 			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
 		}
 	}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400},
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 200},
 		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
 	s := open(t, c, 2_000, msgs[:40])
 	d, err := s.Dispatch(t.Context(), said("x", nil))

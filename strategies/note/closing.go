@@ -100,11 +100,14 @@ func (q *quotation) put(l saying, text string, item bool) {
 	q.last = l.place
 }
 
-// untold is what a line stands under and is not told, for it to stand before that.
+// untold is what a sentence of a line stands under and is not told, for it to stand before that.
 func (q *quotation) untold(l saying) string {
+	begins := slices.ContainsFunc(q.lines, func(o saying) bool {
+		return o.place == l.place && strings.HasPrefix(plain(o.text), l.text)
+	})
 	text, place := "", -1
 	for _, h := range append(headings(q.lines, l), l) {
-		if text != "" && h.place != place+1 {
+		if text != "" && (h.place != place+1 || h.place == l.place && !begins) {
 			text += strings.TrimSpace(leftOutHere) + " "
 		}
 		if h.place != l.place && !q.told[h.place] && !isGeneral(h.text) {

@@ -187,6 +187,8 @@ func TestGapsAreMarked(t *testing.T) {
 		{"a list with its heading", "| a | b |\n|---|---|\n| 1 | 2 |\n\n**To skip:**\n- **#5** is slow\n- **#7** is meant",
 			"And the docs too.",
 			"- Agent: To skip: 5"},
+		{"a sentence that does not follow on its heading", long + "\n\n## Not done\n\nI looked at it. It is slow.\n\nIs that well?",
+			strings.Repeat("And the docs. ", 20), "**Not done** [...] It is slow. Is that well?"},
 		{"what stands in a list below code", long + "\n\n1. Keep it:\n- as it is\n```\nx\n```\n- for ever\n2. Drop it.", "2",
 			"That was: 2. Drop it."},
 	} {

@@ -52,6 +52,7 @@ type thread struct {
 	found    []finding // what the agent found in the turn
 	undone   []string  // arguments of calls of the turn that took others back
 	media    []string  // that went with the turn, see media.go
+	own      ownCommands
 }
 
 func newThread(h outcome.Harness, memory *Memory, modified []string) *thread {
@@ -140,6 +141,7 @@ func (t *thread) message(m *abi.Message, origin abi.Origin) {
 		t.add("The person interrupted it here.")
 	default:
 		t.aside = t.aside || t.closing != "" && origin == abi.FromHarness
+		t.ran(m, true)
 		return
 	}
 	t.silent = false
@@ -201,8 +203,11 @@ func (t *thread) stands(m *abi.Message) {
 	for i := range m.ToolCalls {
 		t.kept.Call(&m.ToolCalls[i])
 	}
-	if m.Role == abi.RoleTool {
+	switch m.Role {
+	case abi.RoleTool:
 		t.standing.take(t.kept.Result(m), t.n, t.files.of)
+	case abi.RoleUser:
+		t.ran(m, false)
 	}
 }
 
@@ -244,6 +249,10 @@ func (t *thread) end(answer string) {
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}
+	for _, line := range t.own.lines {
+		t.add(line)
+	}
+	t.own = ownCommands{}
 	t.takeBack()
 	said := t.memory.closing.of(t.closing, closing)
 	if strings.Contains(said, leftOutHere) {

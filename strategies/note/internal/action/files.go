@@ -53,6 +53,24 @@ func Same(p, q string) bool {
 	return p == q || q != "" && strings.HasSuffix(p, "/"+q)
 }
 
+// Matches reports whether a pattern of files, "docs/*.html", holds a path, or a folder that it lies in. A path that is
+// absolute where the pattern is not has to lie below root, the folder that scripts run in; it may be unknown.
+func Matches(pattern, p, root string) bool {
+	if path.IsAbs(p) && !path.IsAbs(pattern) {
+		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/")
+		if root == "" || !ok {
+			return false
+		}
+		p = rest
+	}
+	for p = path.Clean(p); p != "." && p != "/"; p = path.Dir(p) {
+		if ok, err := path.Match(path.Clean(pattern), p); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Within reports whether a path lies in a folder.
 func Within(p, folder string) bool { return strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/") }
 
@@ -136,6 +154,8 @@ type named struct {
 	files []File
 	// unknown: it changes files that it does not name, by a pattern or a variable.
 	unknown bool
+	// removes are the patterns of files that it deletes.
+	removes []string
 }
 
 func (n *named) add(use Use, names ...string) {
@@ -145,6 +165,9 @@ func (n *named) add(use Use, names ...string) {
 		case name == "" || strings.HasPrefix(name, "/dev/") || len(name) >= maxPath:
 		case strings.ContainsAny(name, patterns):
 			n.unknown = n.unknown || use != Read
+			if use == Deleted && !strings.ContainsAny(name, "$`{\n") {
+				n.removes = append(n.removes, in(n.dir, name))
+			}
 		default:
 			n.files = append(n.files, File{Path: in(n.dir, name), Use: use})
 		}

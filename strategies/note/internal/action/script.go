@@ -38,6 +38,8 @@ type Step struct {
 	Text, Dir string
 	// Files are the files that it changes or shows.
 	Files []File
+	// Removes are the patterns of files that it deletes, see [Matches].
+	Removes []string
 }
 
 // StepKind is what kind of thing a command does.
@@ -60,7 +62,8 @@ func (a *Action) steps() {
 		if kind == Shows && len(n.files) == 0 {
 			continue
 		}
-		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, Files: n.files})
+		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, Files: n.files,
+			Removes: n.removes})
 		a.Files = append(a.Files, n.files...)
 	}
 }

@@ -76,6 +76,30 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 			b.subject(f.Path, read)
 		}
 	}
+	for i := range a.Steps {
+		for _, pattern := range a.Steps[i].Removes {
+			if o.Passed {
+				b.removed = append(b.removed, removal{pattern, b.at})
+			}
+		}
+	}
+}
+
+// removal is a pattern by which files were deleted, and the message that did it.
+type removal struct {
+	pattern string
+	at      int
+}
+
+// remove notes which of the files that were changed were deleted by patterns. What was written later is there again.
+func (b *builder) remove(items []*item, root string) {
+	for _, r := range b.removed {
+		for _, it := range items {
+			if it.use == modified && it.facts.at <= r.at && action.Matches(r.pattern, it.name, root) {
+				it.facts.merge(facts{at: r.at, deleted: true})
+			}
+		}
+	}
 }
 
 // change notes a change to a file.

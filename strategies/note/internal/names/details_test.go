@@ -207,6 +207,11 @@ func TestChangesInChains(t *testing.T) {
 			"pkg/a.go (moved to pkg/b.go) pkg/b.go (moved here)"},
 		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
 			"pkg/b.go pkg/a.go (moved to pkg/b.go)"},
+		{"removed by a pattern", [][]abi.Message{edit(1, two), called("Bash", "command", "rm pkg/*.go", "", false), nil},
+			"pkg/a.go"}, // nobody says that it ended well
+		{"removed by a pattern, and it ended well", [][]abi.Message{edit(1, two), append(called("Bash", "command",
+			"rm pkg/*.go", "", false), called("Bash", "command", "make lint", "Exit code 1", true)...), nil},
+			"pkg/a.go (edited, deleted)"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := ""

@@ -97,13 +97,46 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		_, name := it.folded()
-		value[it] = it.worth() / (float64(count(listSeparator+name)) + 6*float64(len(name)))
+		value[it] = it.worth() / (float64(count(listSeparator+name)) + letterCost*float64(len(name)))
 		list = append(list, it)
 	}
-	slices.SortStableFunc(list, func(x, y *item) int {
-		return cmp.Or(raisedFirst(x, y), cmp.Compare(value[y], value[x]))
-	})
+	byValue := func(x, y *item) int { return cmp.Or(raisedFirst(x, y), cmp.Compare(value[y], value[x])) }
+	slices.SortStableFunc(list, byValue)
+	before := make(map[string]int) // names of a series that are better
+	for _, it := range list {
+		if s := series(it); s != "" {
+			value[it] /= 1 + float64(before[s])/seriesHalf
+			before[s]++
+		}
+	}
+	slices.SortStableFunc(list, byValue)
 	return list
+}
+
+const (
+	// letterCost is what a letter of a name costs beside a token.
+	letterCost = 9
+	// seriesHalf is how many names of a series halve what the next one is worth.
+	seriesHalf = 5
+)
+
+// series is what a name shares with those that differ from it in their numbers alone, "step#/run.go": of sixty of them
+// the fifty-first tells less than the only name of its kind. It is empty where it has no number, and of bare numbers:
+// these have a part of their own.
+func series(it *item) string {
+	if it.class == number || strings.IndexAny(it.name, "0123456789") < 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range len(it.name) {
+		switch c := it.name[i]; {
+		case !isDigit(c):
+			b.WriteByte(c)
+		case i == 0 || !isDigit(it.name[i-1]):
+			b.WriteByte('#')
+		}
+	}
+	return b.String()
 }
 
 // cost is what one more name costs, in tokens.

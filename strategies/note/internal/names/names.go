@@ -31,6 +31,7 @@ type item struct {
 	name   string
 	class  class
 	weight float64 // sum of the weights of its mentions, one a message, each by its age
+	times  int     // messages that mentioned it
 	seen   int     // last message that mentioned it, counted from one
 	use    use
 	// rooted: the name was an absolute path and is now relative to the root.
@@ -69,6 +70,8 @@ const (
 	rareWorth   = 0.3
 	numberWorth = 0.8
 	shortWorth  = 2.0
+	// oftenPower is the power of the number of messages that mention a name by which it is worth more.
+	oftenPower = 0.1
 )
 
 // halfAge is the number of messages after which a mention counts half.
@@ -176,6 +179,7 @@ type builder struct {
 	harness  outcome.Harness
 	found    *Found
 	goOn     func() bool
+	removed  []removal
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -261,21 +265,24 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 		return
 	}
 	it.seen = b.at
+	it.times++
 	it.weight += weight / (1 + float64(b.last-b.at)/halfAge)
 }
 
-// worth is what a name tells: who mentioned it, how often and how long ago.
+// worth is what a name tells: who mentioned it, how often and how long ago. One that was said again and again is said
+// again more often than its weight tells.
 func (it *item) worth() float64 {
+	worth := it.weight * math.Pow(float64(max(it.times, 1)), oftenPower)
 	_, _, lines := isRange(it.name)
 	switch {
 	case lines || imported(it.name):
-		return rareWorth * it.weight
+		return rareWorth * worth
 	case it.class == number:
-		return numberWorth * it.weight
+		return numberWorth * worth
 	case it.short:
-		return shortWorth * it.weight
+		return shortWorth * worth
 	}
-	return it.weight
+	return worth
 }
 
 // value is about what a name tells for the room it takes, where tokens are not counted.
@@ -287,6 +294,7 @@ func (b *builder) names() *Names {
 		l.names = append(l.names, b.items[name])
 	}
 	l.root = workdir(l.names, b.root)
+	b.remove(l.names, l.root)
 	for _, it := range l.names {
 		if rest, ok := strings.CutPrefix(it.facts.moved, l.root+"/"); ok && l.root != "" {
 			it.facts.moved = rest

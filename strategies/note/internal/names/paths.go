@@ -161,6 +161,7 @@ func (it *item) merge(other *item) {
 	}
 	it.facts.merge(other.facts)
 	it.weight += other.weight
+	it.times += other.times
 	it.seen = max(it.seen, other.seen)
 	it.use = max(it.use, other.use)
 }

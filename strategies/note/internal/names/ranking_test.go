@@ -57,6 +57,22 @@ func TestWhoUsedThem(t *testing.T) {
 	}
 }
 
+// TestSeries: where there is room for a few names, the only one of its kind comes before most of those that differ in
+// their numbers alone, though these were said later.
+func TestSeries(t *testing.T) {
+	features.Proves(t, "N8")
+	msgs := called("Bash", "command", "ls", "ReserveNextParcel holds tokenBucketLock", false)
+	for i := range 60 {
+		msgs = append(msgs, called("Bash", "command", "ls", fmt.Sprintf("ok step%d in pkg/step%d/run.go", i, i), false)...)
+	}
+	for budget := 600; budget < 3000; budget += 100 {
+		text := build(msgs).Render(budget, byRune)
+		if n := strings.Count(text, "/run.go"); n > 20 && !strings.Contains(text, "tokenBucketLock") {
+			t.Fatalf("%d paths of a series at %d, and no tokenBucketLock:\n%s", n, budget, text)
+		}
+	}
+}
+
 // TestByRoom: of two names that tell as much the one that takes fewer tokens comes first,
 // and of two that take as many the shorter one.
 func TestByRoom(t *testing.T) {

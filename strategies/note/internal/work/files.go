@@ -60,6 +60,13 @@ func (w *Work) change(ch action.File) {
 	}
 }
 
+// removed notes that the files that patterns hold were deleted, as far as they were changed before.
+func (w *Work) removed(patterns []string) {
+	for _, f := range w.files {
+		f.deleted = f.deleted || slices.ContainsFunc(patterns, func(p string) bool { return action.Matches(p, f.path, "") })
+	}
+}
+
 // file is the one at a path, which it may have been given as an absolute one and as a
 // relative one. It is put last.
 func (w *Work) file(at string) *file {

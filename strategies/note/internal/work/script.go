@@ -64,6 +64,9 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 				w.change(f)
 			}
 		}
+		if ended {
+			w.removed(s.Removes)
+		}
 		switch {
 		case s.Kind == action.Acts:
 			acts = append(acts, s)
