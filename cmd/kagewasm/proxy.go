@@ -19,6 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/proxy"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -168,8 +169,12 @@ type engines struct {
 
 	mu         sync.Mutex
 	byEncoding map[tokens.Encoding]proxy.Engine
-	models     map[string]tokens.Model
+	models     map[string]tokens.Model // without what their providers said
 	loaders    []*loader
+
+	// windows are what providers said that models take: in earlier runs, and since this
+	// proxy runs, for all conversations.
+	windows learned.Windows
 }
 
 // maxModels bounds the names of models that are remembered: a client may send any.
@@ -180,16 +185,22 @@ func (es *engines) of(ctx context.Context, name string) (proxy.Engine, error) {
 	defer es.mu.Unlock()
 	m, known := es.models[name]
 	if !known {
-		m = es.f.learned(es.e, es.conf.resolve(name), name)
+		m = es.conf.resolve(name)
 		if w := es.conf.window(); w != nil {
 			m.ContextWindow = w
 		}
 		if es.f.given("window") {
 			m.ContextWindow = &es.f.window
 		}
+		if kept := es.f.learned(es.e, m, name).ContextWindow; m.ContextWindow == nil && kept != nil {
+			es.windows.Learn(m.Name(), *kept, nil)
+		}
 		if len(es.models) < maxModels {
 			es.models[name] = m
 		}
+	}
+	if m.ContextWindow == nil {
+		m.ContextWindow = es.windows.Within(nil, m.Name())
 	}
 	engine, made := es.byEncoding[m.Encoding]
 	if !made {
@@ -219,8 +230,9 @@ func (es *engines) make(ctx context.Context, encoding tokens.Encoding) (engine p
 	return engine, err
 }
 
-// learn keeps the window that a provider named for a model.
+// learn goes by the window that a provider named for a model, and keeps it.
 func (es *engines) learn(model string, window int) {
+	es.windows.Learn(model, window, nil)
 	st, err := state.Open(es.f.state, es.e.stateHome, es.e.say)
 	if err == nil {
 		err = errors.Join(st.SetWindow(model, window), st.Close())
