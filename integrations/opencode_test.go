@@ -130,3 +130,66 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		t.Error("opencode did not go on")
 	}
 }
+
+// TestOpenCodeShrinksResults: where that was asked for at the installation a giant result is shortened before the model
+// ever sees it.
+func TestOpenCodeShrinksResults(t *testing.T) {
+	a := newOpenCode(t)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	giant := filepath.Join(a.Project, "giant.txt")
+	if err := os.WriteFile(giant, []byte("first line\n"+strings.Repeat("a line of the middle\n", 1000)+"last line\n"),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	show := func() agenttest.Request {
+		a.model.Say(agenttest.Answer{Calls: []agenttest.Call{bashCommand(giant)}})
+		a.opencode(t, "Show it.")
+		return a.model.Last(t)
+	}
+	if whole := show(); whole.Says("characters left out") || !whole.Says("a line of the middle") {
+		t.Errorf("without the option: %.3000s", whole.Body)
+	}
+	a.Must(t, a.kagewasm, "install", "opencode", "--shrink-results-over", "2000")
+	a.Must(t, a.kagewasm, "install", "opencode") // which leaves that as it is
+	before := a.model.Last(t).Size()
+	short := show()
+	if n := strings.Count(string(short.Body), "characters left out"); n != 1 || !short.Says("last line") ||
+		short.Size()-before > 6000 {
+		t.Errorf("%d times shortened, %d bytes more", n, short.Size()-before)
+	}
+}
+
+// TestOpenCodeSubagent: a subagent whose own window is full is compacted through us, as a session of its own, and the one
+// that called it is left alone. An answer that breaks off costs neither anything.
+func TestOpenCodeSubagent(t *testing.T) {
+	a := newOpenCode(t)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	a.model.Say(agenttest.Answer{Text: "I was going to", Cut: true})
+	a.Run(t, a.program, "run", "an answer that is cut off")
+	a.model.Say(agenttest.Answer{Calls: []agenttest.Call{{Name: "task", Input: map[string]any{
+		"description": "look around", "prompt": "Read all the files.", "subagent_type": "general"}}}})
+	for n := range 14 {
+		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
+		if err := os.WriteFile(file, []byte(strings.Repeat(fmt.Sprintf("line of file %d\n", n), 800)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.model.Say(agenttest.Answer{Text: fmt.Sprintf("File %d.", n), Calls: []agenttest.Call{bashCommand(file)}})
+	}
+	a.opencode(t, "Have somebody read the files.")
+	compacted := 0
+	for i, r := range a.model.Requests() {
+		chatPairsWhole(t, i, r)
+		if !r.Says("compaction_summary-") {
+			continue
+		}
+		if compacted++; !r.Says("Read all the files.") || r.Says("Have somebody read the files.") {
+			t.Errorf("request %d has a note, and is not the subagent's", i)
+		}
+	}
+	if last := a.model.Last(t); compacted == 0 || !last.Says("Have somebody read the files.") {
+		t.Errorf("%d requests with a note of %d; the last: %.500s", compacted, len(a.model.Requests()), last.Body)
+	}
+	if n := a.recordedCompactions(t); n == 0 {
+		t.Error("no compaction in the store")
+	}
+}

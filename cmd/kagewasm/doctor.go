@@ -18,7 +18,7 @@ import (
 )
 
 func newDoctor(e env) *cobra.Command {
-	f := &plugFlags{}
+	f := &plugFlags{shrink: -1}
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Try out the plugs that are installed in agents, and say how to fix what does not work",

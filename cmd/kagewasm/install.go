@@ -26,6 +26,7 @@ type plugFlags struct {
 	state   string
 	plugins []string
 	listen  string
+	shrink  int
 	dryRun  bool
 	yes     bool
 	asJSON  bool
@@ -50,7 +51,7 @@ func agentNames() []string {
 }
 
 func newInstall(e env) *cobra.Command {
-	f := &plugFlags{}
+	f := &plugFlags{shrink: -1}
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Let an agent compact its conversations through kagewasm",
@@ -70,12 +71,14 @@ whatever configuration a repository brings.`,
 	f.register(cmd)
 	cmd.Flags().StringVar(&f.listen, "listen", "", "`HOST:PORT` at which the agent finds the proxy, where it needs one: "+
 		"codex (default "+plug.CodexAddress+")")
+	cmd.Flags().IntVar(&f.shrink, "shrink-results-over", -1, "leave out the middle of tool results of more than `N` "+
+		"characters before the model ever sees them, in opencode; 0 never (default: as before, at first 0)")
 	e.pluginFlag(cmd, &f.plugins, "let a plugin, `X.wasm` or its name, take part in its compactions")
 	return cmd
 }
 
 func newUninstall(e env) *cobra.Command {
-	f := &plugFlags{}
+	f := &plugFlags{shrink: -1}
 	cmd := &cobra.Command{
 		Use:   "uninstall AGENT",
 		Short: "Take kagewasm out of an agent again",
@@ -134,6 +137,9 @@ func (f *plugFlags) open(ctx context.Context, e env, name string) (p plugged, er
 			return p, ui.Usagef("--listen %s: give an address that only this machine reaches, such as %s", p.setup.Listen,
 				plug.CodexAddress)
 		}
+	}
+	if p.setup.Shrink = p.record.Calls.Shrink; f.shrink >= 0 {
+		p.setup.Shrink = f.shrink
 	}
 	p.plan, err = p.agent.Plan(p.setup)
 	p.plan.Files = append(p.plan.Files, policy)

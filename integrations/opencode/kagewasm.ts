@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { compact as ask } from "./kagewasm/ask.js"
-import { folder } from "./kagewasm/command.js"
+import { folder, shrinkResultsOver } from "./kagewasm/command.js"
 import { apply, fits, keyOf, planOf, toLines, type Message, type Plan } from "./kagewasm/plan.ts"
 
 // share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
@@ -18,6 +18,13 @@ const most = ({ context, input, output }: { context: number; input?: number; out
 const unread = ([answer, ...later]: Message[]) => {
   const results = toLines([answer]).filter(line => line.role === "tool")
   return [...results, ...toLines(later)].reduce((sum, line) => sum + line.content.length / 4, 0)
+}
+
+// cut leaves out the middle of a text that is too long.
+const cut = (text: string) => {
+  if (text.length <= shrinkResultsOver) return text
+  const half = Math.max(1, Math.floor(shrinkResultsOver / 2))
+  return `${text.slice(0, half)}\n[kagewasm: ${text.length - 2 * half} characters left out]\n${text.slice(-half)}`
 }
 
 export const Kagewasm = async ({ client }: any) => {
@@ -78,6 +85,14 @@ export const Kagewasm = async ({ client }: any) => {
         await compact(output.messages).catch(() => {})
         output.messages.splice(0, output.messages.length, ...apply(await load(output.messages), output.messages))
       } catch {} // the messages are as they were
+    },
+    // A giant result is shortened before it is stored, so that no prompt cache ever holds it.
+    "tool.execute.after": async (_: unknown, output: any) => {
+      if (shrinkResultsOver <= 0) return
+      if (typeof output.output === "string") output.output = cut(output.output)
+      for (const part of Array.isArray(output.content) ? output.content : []) {
+        if (part.type === "text") part.text = cut(part.text) // of an MCP server
+      }
     },
     "experimental.session.compacting": async (_: unknown, output: { context: string[] }) => {
       output.context.push("A compaction_summary in the conversation holds exact names: keep them word for word.")

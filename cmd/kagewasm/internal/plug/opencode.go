@@ -17,6 +17,7 @@ var openCode = Agent{
 		files := integrations.Files("opencode")
 		files["kagewasm/command.js"] = append(s.script("How this plugin calls kagewasm: kagewasm install wrote it."),
 			constant("folder", filepath.Join(s.Folder, "opencode"))...)
+		files["kagewasm/command.js"] = append(files["kagewasm/command.js"], constant("shrinkResultsOver", s.Shrink)...)
 		return Plan{
 			Files: below(plugins, files),
 			Rivals: append(naming("experimental.chat.messages.transform", plugins),

@@ -56,6 +56,8 @@ type Calls struct {
 	Version string `json:"version,omitempty"`
 	// Listen is where a proxy answers, empty for the agent's own default.
 	Listen string `json:"listen,omitempty"`
+	// Shrink is the characters over which results of tools are shortened before the model sees them; 0 for none.
+	Shrink int `json:"shrink,omitempty"`
 }
 
 // Plan is what the files of an agent are to be.
