@@ -79,6 +79,58 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
+// TestRefusedInStream: a refusal in a stream that has begun is one, in every wire, and the client sees nothing of it. What
+// else goes wrong in a stream, and a stream that goes well, is the client's byte for byte.
+func TestRefusedInStream(t *testing.T) {
+	begins := map[string]string{
+		"anthropic": "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n" +
+			"event: ping\ndata: {\"type\":\"ping\"}\n\nevent: error\n",
+		"openai chat": ": PROCESSING\n\n: PROCESSING\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"," +
+			"\"content\":\"\"},\"finish_reason\":null}]}\n\n",
+		"openai responses": "event: response.created\ndata: {\"type\":\"response.created\"}\n\nevent: error\n",
+		"gemini":           "",
+	}
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			u := newUpstream(t)
+			body := d.body(d.conversation(90)) // more than half of the window
+			streams := []string{}
+			u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, streams[0])
+				streams = streams[1:]
+				return true
+			}
+			refused := begins[d.name] + "data: " + refusals[d.name] + "\n\n"
+			well := strings.TrimSuffix(begins[d.name], "event: error\n") + "data: {\"said\":\"well\"}\n\ndata: [DONE]\n\n"
+			busy := begins[d.name] + "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+			for _, c := range []struct {
+				why     string
+				streams []string
+				want    string
+			}{
+				{"refused once", []string{refused, well}, well},
+				{"refused twice", []string{refused, refused}, refused},
+				{"went well", []string{well}, well},
+				{"overloaded", []string{busy}, busy},
+				{"cut off", []string{begins[d.name]}, begins[d.name]},
+			} {
+				streams = c.streams
+				s := start(t, u, 20_000) // it learns from a refusal
+				n := len(u.requests())
+				answer, status, says := s.post(t, d.path, body, "Session-Id", c.why)
+				got := u.requests()[n:]
+				if status != 200 || string(answer) != c.want || len(streams) != 0 {
+					t.Errorf("%s: status %d, %s, %d streams are left: %q", c.why, status, says, len(streams), answer)
+				}
+				if len(got) == 2 && len(got[1].body) >= len(got[0].body) {
+					t.Errorf("%s: sent again with %d bytes of %d", c.why, len(got[1].body), len(got[0].body))
+				}
+			}
+		})
+	}
+}
+
 // TestFaults: whatever else the provider says is the client's, byte for byte, sent once.
 func TestFaults(t *testing.T) {
 	for _, d := range dialects {

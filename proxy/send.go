@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -66,11 +67,10 @@ func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 	return abi.Exceeded{Bytes: true}, resp.StatusCode == http.StatusRequestEntityTooLarge
 }
 
-// streamed is refusal for streams of the Responses API, which begin before the request is
-// looked at. Where the request may be too long the events before the first one of the answer
-// wait for that.
+// streamed is refusal for streams, which some providers begin before they look at the request. Where that may be too
+// long the events before the first one of the answer wait for that.
 func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
-	if e.wire != &responses || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
 		e.estimate() < e.engine.Model.Window()/2 {
 		return x, false
 	}
@@ -83,11 +83,12 @@ func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) 
 			unread(resp, begin, err)
 			return x, false
 		}
-		if bytes.Contains(event, []byte(`"response.failed"`)) || bytes.Contains(event, []byte(`"type":"error"`)) {
+		said := eventOf(event)
+		if said.refuses() {
 			x, tooLong = models.TooLong(errors.New(string(event)))
 			break
 		}
-		if !waits(event) {
+		if !said.waits() {
 			break
 		}
 	}
@@ -96,14 +97,49 @@ func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) 
 	return x, tooLong
 }
 
-// waits reports whether an event says nothing of the answer yet.
-func waits(event []byte) bool {
-	for _, typ := range []string{"response.created", "response.in_progress", "response.queued", "keepalive"} {
-		if bytes.Contains(event, []byte(`"`+typ+`"`)) {
-			return true
+// event is what an event of a stream says at its top, in any wire.
+type event struct {
+	empty   bool // it has no data: a comment, a sign of life
+	Type    string
+	Error   json.RawMessage
+	Choices []struct {
+		Delta        map[string]any
+		FinishReason string `json:"finish_reason"`
+	}
+}
+
+func eventOf(text []byte) (said event) {
+	said.empty = true
+	for line := range bytes.Lines(text) {
+		if data, ok := bytes.CutPrefix(line, dataField); ok {
+			if said.empty = false; json.Unmarshal(data, &said) != nil {
+				return event{} // the end of a stream, or of a kind that nobody knows
+			}
 		}
 	}
-	return len(bytes.TrimSpace(event)) == 0 || event[0] == ':'
+	return said
+}
+
+// refuses reports whether the event is the end of a request that was not done.
+func (e *event) refuses() bool {
+	return e.Type == "error" || e.Type == "response.failed" || len(e.Error) > 0 && string(e.Error) != "null"
+}
+
+// waits reports whether an event says nothing of the answer yet: its beginning, and that it is being made.
+func (e *event) waits() bool {
+	switch e.Type {
+	case "response.created", "response.in_progress", "response.queued", "keepalive", "message_start", "ping":
+		return true
+	}
+	if len(e.Choices) == 0 {
+		return e.empty
+	}
+	for name, value := range e.Choices[0].Delta {
+		if name != "role" && value != nil && value != "" {
+			return false
+		}
+	}
+	return e.Choices[0].FinishReason == ""
 }
 
 // unread puts what was read of a body back, and what ended the reading.
