@@ -341,6 +341,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	defer done()
 	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
 	in := note.Session{Memory: p.found, Instructions: p.look.instructions}
+	in.Messages, in.Gone = make([]abi.Message, 0, len(view.Messages)), make([]bool, 0, len(view.Messages))
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
 	for i := range view.Messages {
 		m := view.Messages[i]

@@ -50,7 +50,13 @@ func Build(ctx context.Context, s Session) *Note {
 	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	messages, wrote := called(s.Messages, origins)
 	s.Messages = messages
-	var gone, stays []abi.Message
+	goes := 0
+	for _, gone := range s.Gone {
+		if gone {
+			goes++
+		}
+	}
+	gone, stays := make([]abi.Message, 0, goes), make([]abi.Message, 0, len(s.Gone)-goes)
 	for i := range s.Messages {
 		if s.Gone[i] {
 			gone = append(gone, s.Messages[i])

@@ -10,12 +10,15 @@ import (
 	"context"
 	_ "embed"
 	"sync"
+	"sync/atomic"
 )
 
 // Encoding is one of OpenAI's encodings. It is safe for concurrent use.
 type Encoding struct {
-	split   func(*splitter, int) int
-	load    func() *vocabulary
+	split func(*splitter, int) int
+	load  func() *vocabulary
+	// idle is a walker that nobody uses, which knows many words; walkers are others, which the collector may take.
+	idle    atomic.Pointer[walker]
 	walkers sync.Pool
 }
 

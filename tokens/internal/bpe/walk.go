@@ -19,8 +19,11 @@ type walker struct {
 
 // walk begins a walk, with what an earlier one has left.
 func (e *Encoding) walk(text string) *walker {
-	w, ok := e.walkers.Get().(*walker)
-	if !ok {
+	w := e.idle.Swap(nil)
+	if w == nil {
+		w, _ = e.walkers.Get().(*walker)
+	}
+	if w == nil {
 		w = &walker{splitter: splitter{classes: classes()}, encoder: encoder{vocabulary: e.load()}, split: e.split}
 	}
 	w.text = text
@@ -31,7 +34,9 @@ func (e *Encoding) walk(text string) *walker {
 func (e *Encoding) done(w *walker) {
 	w.text, w.piece, w.end, w.checked, w.invalid, w.err = "", "", 0, 0, false, nil
 	w.trim()
-	e.walkers.Put(w)
+	if !e.idle.CompareAndSwap(nil, w) {
+		e.walkers.Put(w)
+	}
 }
 
 // ctxBytes is after how much text the context is looked at.

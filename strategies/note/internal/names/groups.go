@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // list is one of the lists that names are grouped in.
@@ -87,8 +89,7 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 // letter, and for a token: of two that cost the same the shorter one leaves the note shorter.
 // Twice as many are counted as could fit: which these are, their lengths say.
 func (l *Names) best(budget int, shown map[string]bool, count func(string) int) []*item {
-	var list []*item
-	value := make(map[*item]float64)
+	var list []valued
 	for _, it := range l.names {
 		if len(list) >= 2*budget {
 			break
@@ -97,20 +98,39 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		_, name := it.folded()
-		value[it] = it.worth() / (float64(count(listSeparator+name)) + letterCost*float64(len(name)))
-		list = append(list, it)
+		list = append(list, valued{it, it.worth() / (float64(it.price(count)) + letterCost*float64(len(name)))})
 	}
-	byValue := func(x, y *item) int { return cmp.Or(raisedFirst(x, y), cmp.Compare(value[y], value[x])) }
+	byValue := func(x, y valued) int { return cmp.Or(raisedFirst(x.item, y.item), cmp.Compare(y.value, x.value)) }
 	slices.SortStableFunc(list, byValue)
 	before := make(map[string]int) // names of a series that are better
-	for _, it := range list {
-		if s := series(it); s != "" {
-			value[it] /= 1 + float64(before[s])/seriesHalf
+	for i := range list {
+		if s := series(list[i].item); s != "" {
+			list[i].value /= 1 + float64(before[s])/seriesHalf
 			before[s]++
 		}
 	}
 	slices.SortStableFunc(list, byValue)
-	return list
+	return lists.Map(list, func(v valued) *item { return v.item })
+}
+
+// valued is a name and what it tells for the room that it takes.
+type valued struct {
+	*item
+	value float64
+}
+
+// price is what a name costs without its folder, in tokens, counted once. More than a token a byte says that nobody
+// counted: the time was up.
+func (it *item) price(count func(string) int) int {
+	if it.tokens > 0 {
+		return it.tokens
+	}
+	_, name := it.folded()
+	n := count(listSeparator + name)
+	if n <= len(listSeparator+name) {
+		it.tokens = n
+	}
+	return n
 }
 
 const (
@@ -142,14 +162,20 @@ func series(it *item) string {
 // cost is what one more name costs, in tokens.
 func (p *picked) cost(it *item, lines map[string]bool, count func(string) int) int {
 	folder, name := it.folded()
-	text := listSeparator + name
-	if folder != "" && !lines[it.line()] {
-		text = "- " + folder + ":" + text + "\n"
+	alone := folder != "" && !lines[it.line()]
+	cost := 0
+	if facts := it.facts.String(); alone || it.use == modified && facts != "" {
+		text := listSeparator + name
+		if alone {
+			text = "- " + folder + ":" + text + "\n"
+		}
+		if it.use == modified {
+			text += facts
+		}
+		cost = count(text)
+	} else {
+		cost = it.price(count)
 	}
-	if it.use == modified {
-		text += it.facts.String()
-	}
-	cost := count(text)
 	if len(p.lists[it.list()]) == 0 {
 		cost += 5
 	}

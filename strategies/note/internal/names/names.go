@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -39,6 +40,8 @@ type item struct {
 	facts  facts
 	// short: the name of a file that is listed with its whole path too.
 	short bool
+	// tokens is what it costs without its folder, 0 where nobody counted.
+	tokens int
 	// raised: it bears on what somebody wants to know.
 	raised bool
 }
@@ -302,13 +305,13 @@ func (b *builder) names() *Names {
 	}
 	l.files = files(l.names, l.root)
 	l.names = mergePaths(l.names, l.root)
-	value := make(map[*item]float64, len(l.names))
-	for _, it := range l.names {
-		value[it] = it.value()
-	}
-	slices.SortFunc(l.names, func(x, y *item) int {
-		return cmp.Or(cmp.Compare(value[y], value[x]), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
+	ranked := lists.Map(l.names, func(it *item) valued { return valued{it, it.value()} })
+	slices.SortFunc(ranked, func(x, y valued) int {
+		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
 	})
+	for i := range ranked {
+		l.names[i] = ranked[i].item
+	}
 	return l
 }
 
