@@ -10,7 +10,24 @@ import (
 // value is ready. It belongs to one goroutine.
 type Known struct {
 	action.Known
-	ended map[ending]Outcome
+	ended  map[ending]Outcome
+	values map[string]string
+}
+
+// Value is what read makes of a text.
+func (k *Known) Value(text string, read func(string) string) string {
+	if k == nil {
+		return read(text)
+	}
+	if v, ok := k.values[text]; ok {
+		return v
+	}
+	v := read(text)
+	if k.values == nil {
+		k.values = make(map[string]string)
+	}
+	k.values[text] = v
+	return v
 }
 
 // ending is all that an outcome is read off.

@@ -87,6 +87,9 @@ const (
 	maxValue = 60 // of one of them, in bytes
 )
 
+// identified is what identifies a text that no call has a part in.
+func identified(text string) string { return found(text, nil) }
+
 // found is what identifies a result: of an object, its ids, numbers and states
 // that the call did not give itself; of a text, its first line.
 func found(text string, args []action.Arg) string {

@@ -162,7 +162,7 @@ func (w *Work) printed(a *action.Action, text string) string {
 	}
 	switch {
 	case n == 1 && last[0][0] == '{':
-		return found(last[0], nil)
+		return w.harness.Known.Value(last[0], identified)
 	case n == 0 || len(last[len(last)-1]) > maxPrinted || n > fewLines && outcome.ShowsText(a.Commands):
 		return ""
 	case n <= fewLines:
