@@ -109,7 +109,7 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 	}
 	s := p.setup
 	s.Calls = p.record.Calls
-	if err := p.agent.Try(ctx, s); err != nil {
+	if err := p.agent.Try(ctx, p.agent, s); err != nil {
 		look("in "+p.agent.Title, err.Error(), again)
 		return one
 	}

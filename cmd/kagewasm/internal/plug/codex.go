@@ -14,7 +14,7 @@ const CodexAddress = "127.0.0.1:4182"
 // codex has no place for a compactor but its provider, so the proxy is that. A provider of exactly the name OpenAI is
 // asked for compactions.
 var codex = Agent{
-	Name: "codex", Title: "Codex", Program: "codex", Get: "npm install -g @openai/codex",
+	Name: "codex", Title: "Codex", Program: "codex", Get: "npm install -g @openai/codex", Try: tryCodex,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("CODEX_HOME"), filepath.Join(s.Home, ".codex"))
 		config := filepath.Join(home, "config.toml")

@@ -10,6 +10,7 @@ import (
 // pi loads every folder of its extensions that has an index.ts.
 var pi = Agent{
 	Name: "pi", Title: "pi", Program: "pi", Get: "npm install -g @earendil-works/pi-coding-agent", Served: true,
+	Try: tryPi,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("PI_CODING_AGENT_DIR"), filepath.Join(s.Home, ".pi", "agent"))
 		files := integrations.Files("pi")

@@ -26,7 +26,7 @@ type Agent struct {
 	// Served says that its plug asks the server before the command.
 	Served bool
 	// Try has the real program compact a session through the plug that is installed; nil where that needs a model.
-	Try func(ctx context.Context, s Setup) error
+	Try func(ctx context.Context, a Agent, s Setup) error
 }
 
 // Agents are all agents that kagewasm knows.

@@ -18,7 +18,7 @@ import (
 )
 
 // trying is how long a program may take over the sample.
-const trying = time.Minute
+const trying = 3 * time.Minute
 
 // TryCommand compacts the sample as a plug does, and returns how long that took. Nothing of it is recorded.
 func TryCommand(ctx context.Context, c Calls) (time.Duration, error) {
@@ -34,7 +34,7 @@ func TryCommand(ctx context.Context, c Calls) (time.Duration, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(sample), &stdout, &stderr
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
-		return 0, failed(err, stderr.String())
+		return 0, failed(err, first(stderr.String()))
 	}
 	if stdout.Len() == 0 || stdout.Len() >= len(sample) {
 		return 0, fmt.Errorf("%d bytes came back for %d", stdout.Len(), len(sample))
@@ -53,7 +53,7 @@ func TryServer(ctx context.Context, agent string, c Calls) (time.Duration, error
 	defer cancel()
 	dir := filepath.Dir(c.Socket)
 	if out, err := exec.CommandContext(ctx, c.Kagewasm, "serve", "--background", "--state", dir).CombinedOutput(); err != nil {
-		return 0, failed(err, string(out))
+		return 0, failed(err, first(string(out)))
 	}
 	client, err := daemon.Find(ctx, dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func TryServer(ctx context.Context, agent string, c Calls) (time.Duration, error
 
 // tryClaudeCode has the real Claude Code compact the sample through the mod that is installed. It needs no model for
 // that, and gets none: where the mod fails, so does the compaction.
-func tryClaudeCode(ctx context.Context, s Setup) error {
+func tryClaudeCode(ctx context.Context, _ Agent, s Setup) error {
 	if Older(s.Version, modsSince) {
 		return nil // its hooks are tried with the command
 	}
@@ -121,6 +121,12 @@ func tryClaudeCode(ctx context.Context, s Setup) error {
 		return failed(errors.New("it did not compact through kagewasm"), string(out))
 	}
 	return nil
+}
+
+// first is the first line of what kagewasm said: what is wrong. Below it may be where.
+func first(said string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return line
 }
 
 // failed is an error with the last line of what a program said.
