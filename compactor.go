@@ -91,7 +91,7 @@ func New(opts Options) (*Compactor, error) {
 	if opts.Breaker == nil {
 		opts.Breaker = hooks.NewBreaker(hooks.BreakerOptions{Now: opts.Now})
 	}
-	d, err := hooks.New(opts.Plugins, hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker})
+	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker})
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,8 @@ type look struct {
 	counter abi.Counter
 	// hearing is the model, and keeps what it answers.
 	hearing *hearing
+	// said is what plugins answer; nil where nobody keeps it.
+	said *saying
 }
 
 // look counts the session as it came. It is nil where the request makes no
@@ -71,6 +73,9 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, scales: &c.scales,
 		req: req, policy: policy, start: c.opts.Now(), memo: known, counter: stoppable{c.opts.Counter, ctx},
 		hearing: &hearing{Model: c.opts.Model}}
+	if c.opts.Audit != nil || req.Audit != nil {
+		l.said = new(saying)
+	}
 	l.instructions, _ = secrets.Redact(req.Instructions)
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, &req, same, l.counter)

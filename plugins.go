@@ -36,7 +36,7 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
-	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
+	s := preCompacted{Pre: *l.hooks.Pre(l.said.in(ctx), hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
 	s.late = goOn(ctx, l, abi.HookPreCompact, s.Late)
 	s.pins = pin(l, v, s.AlwaysKeep, s.Release)
 	if l.req.Overrides.byHand() {

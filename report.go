@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -223,16 +224,25 @@ type Event struct {
 	Report *Report `json:"report,omitempty"`
 	// Heard are the answers of the model that wrote the summary, in an event of an end.
 	Heard []Heard `json:"heard,omitempty"`
+	// Said are the answers of the plugins that were asked for a plan, in an event of an end.
+	Said []Heard `json:"said,omitempty"`
 	// Error is what Compact returned, nil where it returned none.
 	Error *abi.Error `json:"error,omitempty"`
 }
 
-// Heard is what a model answered.
+// Heard is what a model or a plugin answered.
 type Heard struct {
-	// Request is the SHA-256 of what it was asked, as JSON.
-	Request  string             `json:"request"`
+	// Request is the SHA-256 of what a model was asked, as JSON.
+	Request  string             `json:"request,omitempty"`
 	Response *abi.ModelResponse `json:"response,omitempty"`
 	Error    *abi.Error         `json:"error,omitempty"`
+	// Plugin is the manifest of a plugin and Digest that of its module, Granted what it may;
+	// it answered a call of Hook with Output.
+	Plugin  *abi.Manifest    `json:"plugin,omitempty"`
+	Digest  string           `json:"digest,omitempty"`
+	Granted []abi.Capability `json:"granted,omitempty"`
+	Hook    abi.Hook         `json:"hook,omitempty"`
+	Output  json.RawMessage  `json:"output,omitempty"`
 }
 
 // hearing is a model whose answers are kept.
@@ -272,6 +282,59 @@ func digestOf(req abi.ModelRequest) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// saying keeps what plugins answer in a compaction, so that it can be made again.
+type saying struct {
+	mu   sync.Mutex
+	list []Heard
+}
+
+type sayingKey struct{}
+
+// in is a context in which the answers of plugins are kept.
+func (s *saying) in(ctx context.Context) context.Context {
+	if s == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, sayingKey{}, s)
+}
+
+func (s *saying) heard() []Heard {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
+}
+
+// listening is a plugin of which the answers are kept where somebody wants them.
+type listening struct{ hooks.Plugin }
+
+func listened(plugins []hooks.Plugin) []hooks.Plugin {
+	return lists.Map(plugins, func(p hooks.Plugin) hooks.Plugin { return listening{p} })
+}
+
+// Call implements hooks.Plugin.
+func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	s, _ := ctx.Value(sayingKey{}).(*saying)
+	if s == nil {
+		return p.Plugin.Call(ctx, in)
+	}
+	one := Heard{Plugin: p.Manifest(), Digest: p.Digest(), Hook: in.Hook,
+		Granted: lists.Filter(abi.Capabilities, p.Granted)}
+	out, stats, err := p.Plugin.Call(ctx, in)
+	switch {
+	case err != nil:
+		one.Error = abi.AsError(err)
+	case out != nil:
+		one.Output, _ = json.Marshal(out) // at once: others change it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, one)
+	return out, stats, err
+}
+
 func emit(o *Options, e Event) {
 	if o.Audit != nil {
 		o.Audit(e)
@@ -284,7 +347,7 @@ func audit(l *look, t EventType, result *Result, err error) {
 	case EventTriggered:
 		e.Given = givenTo(l)
 	case EventCompleted, EventFailed, EventNoop:
-		e.Heard = l.hearing.heard()
+		e.Heard, e.Said = l.hearing.heard(), l.said.heard()
 	}
 	if result != nil {
 		e.Report = &result.Report

@@ -94,11 +94,12 @@ func newAuditRerun(e env) *cobra.Command {
 		Use:   "rerun ID",
 		Short: "Make a recorded compaction again, and show that the same comes of it",
 		Long: `Compact again what a compaction was made of: the messages as they were, with the
-policy, the request and the time that the log has, and with what models answered then;
-none is asked. ID is the compaction's, or that of a session, of which the last one in
+policy, the request and the time that the log has, and with what models and plugins
+answered then; none is asked. ID is the compaction's, or that of a session, of which the last one in
 force is meant. The exit code is 1 where anything comes out otherwise. Nothing is stored.
 
-Compactions in which plugins took part are refused, as their answers are not recorded.`,
+What a plugin answered in a compaction that waited for a decision is not recorded: that is
+refused.`,
 		Args: exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.with(c.Context(), e, func(s *store.Store) error {

@@ -1,6 +1,6 @@
 // Package rerun makes a recorded compaction again, of what the store and its audit log have
 // of it: the messages as they were, the policy and the request, the time, and what models
-// answered. The same must come of it.
+// and plugins answered. The same must come of it.
 package rerun
 
 import (
@@ -8,10 +8,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -29,15 +28,16 @@ type Report struct {
 	Identical  bool   `json:"identical"`
 	// Messages is how many the compaction left, and how many of them are compared.
 	Messages int `json:"messages"`
-	// Answers is how many answers of models were used again.
+	// Answers is how many answers of models were used again, Plugins how many of plugins.
 	Answers int `json:"answers"`
+	Plugins int `json:"plugins"`
 	// Differences are the ids of messages that are others now, and figures.
 	Differences []string `json:"differences"`
 }
 
 // Run makes the compaction of a session again. It is a usage error where the log does not
 // have what it was made of: it was made before that was kept, content is not kept, or
-// plugins took part, whose answers are not recorded.
+// plugins took part whose answers are not recorded, as of one that waited for a decision.
 func Run(ctx context.Context, s *store.Store, key, compaction string) (*Report, error) {
 	made, err := find(ctx, s, key, compaction)
 	if err != nil {
@@ -47,12 +47,12 @@ func Run(ctx context.Context, s *store.Store, key, compaction string) (*Report, 
 	if err != nil {
 		return nil, err
 	}
-	result, answers, err := again(ctx, made, base, all)
+	r := &Report{Session: key, Compaction: compaction, Messages: len(want)}
+	result, err := again(ctx, made, base, all, r)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Session: key, Compaction: compaction, Messages: len(want), Answers: answers,
-		Differences: differences(made, result, want)}
+	r.Differences = differences(made, result, want)
 	r.Identical = len(r.Differences) == 0
 	return r, nil
 }
@@ -89,10 +89,6 @@ func find(ctx context.Context, s *store.Store, key, compaction string) (*made, e
 	case !found || m.triggered.Given == nil || m.ended.Report == nil:
 		return nil, unusable(compaction, "the audit log does not have what it was made of: an earlier version made it, or "+
 			"no content is kept")
-	case len(m.ended.Report.Hooks) > 0:
-		names := slices.Sorted(maps.Keys(m.triggered.Given.Plugins))
-		return nil, unusable(compaction, "plugins took part, and what they answered is not recorded: "+
-			strings.Join(names, ", "))
 	}
 	return m, nil
 }
@@ -132,19 +128,19 @@ func lists(
 	return before[:n], after[:len(after)-(len(before)-n)], all, nil // what arrived meanwhile stays behind
 }
 
-// again makes the compaction.
+// again makes the compaction, and counts in r what was used of the log.
 func again(
-	ctx context.Context, m *made, base []abi.Message, all map[string]*abi.Message,
-) (*kagewasm.Result, int, error) {
+	ctx context.Context, m *made, base []abi.Message, all map[string]*abi.Message, r *Report,
+) (*kagewasm.Result, error) {
 	g, said := m.triggered.Given, &answers{list: slices.Clone(m.ended.Heard)}
 	at, err := time.Parse(time.RFC3339, m.triggered.Time)
 	if err != nil {
-		return nil, 0, unusable(m.compaction, err.Error())
+		return nil, unusable(m.compaction, err.Error())
 	}
 	model := tokens.Default().Resolve(m.triggered.Session.Model)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	policy, always := g.Policy, set.Of(g.Always...)
 	policy.Keep.Always = []func(*abi.Message) bool{func(one *abi.Message) bool { return always[one.ID] }}
@@ -152,21 +148,30 @@ func again(
 	if len(said.list) > 0 {
 		opts.Model = said
 	}
+	var asked atomic.Int64
+	took, err := plugins(m, func() { asked.Add(1) })
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range took {
+		opts.Plugins = append(opts.Plugins, p)
+	}
 	c, err := kagewasm.New(opts)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	result, err := c.Compact(ctx, kagewasm.Request{Session: m.triggered.Session, Messages: base, Overhead: g.Overhead,
 		Reason: m.triggered.Trigger, Force: g.Force, Target: g.Target, Overrides: g.Overrides, Exceeded: g.Exceeded,
 		Instructions: g.Instructions, Release: g.Release, Recall: g.Recall, Ongoing: g.Ongoing,
 		Original: func(id string) *abi.Message { return all[id] }})
 	if result == nil || err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
-		return nil, 0, err
+		return nil, err
 	}
 	if result.Pending != nil {
 		result = result.Pending
 	}
-	return result, said.used, nil
+	r.Answers, r.Plugins = said.used, int(asked.Load())
+	return result, nil
 }
 
 // answers are those of models, given again to who asks the same.

@@ -2,6 +2,8 @@ package rerun_test
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -116,6 +118,56 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestPlugins: a compaction in which plugins took part comes out the same with what they
+// answered then: what they inject, pin and ask to remember, a list that a compactor made, and
+// calls that failed. They themselves are not called.
+func TestPlugins(t *testing.T) {
+	features.Proves(t, "N5")
+	calls := 0
+	says := func(name string, role abi.PluginRole, do func(in *abi.Input) (*abi.Output, error)) *hosttest.Plugin {
+		return &hosttest.Plugin{Name: name, Roles: []abi.PluginRole{role}, Grants: abi.Capabilities,
+			Pre: func(in *abi.Input) (*abi.Output, error) { calls++; return do(in) }}
+	}
+	knows := says("knows", abi.RoleObserver, func(in *abi.Input) (*abi.Output, error) {
+		return &abi.Output{Inject: fmt.Sprint("The ledger has ", len(in.Messages), " pages. Call ", calls, "."),
+			AlwaysKeep: []string{in.Messages[5].ID}, Retain: []string{"the port is 4000"}}, nil
+	})
+	fails := says("fails", abi.RoleObserver, func(*abi.Input) (*abi.Output, error) { return nil, errors.New("on purpose") })
+	quiet := says("quiet", abi.RoleObserver, func(*abi.Input) (*abi.Output, error) { return nil, nil })
+	cuts := says("cuts", abi.RoleCompactor, func(in *abi.Input) (*abi.Output, error) {
+		out := &abi.Output{Messages: []abi.OutputMessage{}, Summary: fmt.Sprint("Cut at call ", calls, ".")}
+		for i := range in.Messages {
+			if m := &in.Messages[i]; m.Pinned || i > len(in.Messages)-12 {
+				out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
+			}
+		}
+		return out, nil
+	})
+	for name, plugins := range map[string][]hooks.Plugin{"observers": {knows, fails, quiet}, "a compactor": {cuts, quiet},
+		"both": {cuts, knows, fails}} {
+		t.Run(name, func(t *testing.T) {
+			s, open := kept(t, store.Options{}, kagewasm.Options{Plugins: plugins})
+			for i, target := range []int{1500, 900} {
+				r, err := open.Compact(t.Context(), kagewasm.Request{Target: &target})
+				if err != nil || !r.Report.Compacted {
+					t.Fatalf("%v: %s", err, r.Report.Reason)
+				}
+				before := calls
+				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+				if err != nil || !got.Identical || got.Plugins != len(plugins) {
+					t.Fatalf("compaction %d, by %s: %+v, %v", i, r.Report.Strategy, got, err)
+				}
+				if calls != before {
+					t.Error("a plugin was called")
+				}
+				if err := open.Append(t.Context(), servetest.Chat(20)[2:]...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // TestUnusable: what the log does not have is said, and nothing is made of a guess.
 func TestUnusable(t *testing.T) {
 	observer := &hosttest.Plugin{Name: "sees", Pre: func(*abi.Input) (*abi.Output, error) { return nil, nil }}
@@ -123,10 +175,14 @@ func TestUnusable(t *testing.T) {
 		store store.Options
 		opts  kagewasm.Options
 	}{"no content": {store: store.Options{NoContent: true}},
-		"plugins": {opts: kagewasm.Options{Plugins: []hooks.Plugin{observer}}}} {
+		"plugins, and a wait": {opts: kagewasm.Options{Plugins: []hooks.Plugin{observer},
+			Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}}}} {
 		t.Run(name, func(t *testing.T) {
 			s, open := kept(t, tc.store, tc.opts)
 			r, err := open.Compact(t.Context(), kagewasm.Request{})
+			if err == nil && r.Pending != nil {
+				r, err = open.Approve(t.Context(), r.Pending.Record.ID)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,4 +13,7 @@ func Rerun(p Printer, r *rerun.Report) {
 	if r.Answers > 0 {
 		p.Linef("%s of models from the log", Plural(r.Answers, "answer"))
 	}
+	if r.Plugins > 0 {
+		p.Linef("%s of plugins from the log", Plural(r.Plugins, "answer"))
+	}
 }
