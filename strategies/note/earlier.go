@@ -198,11 +198,16 @@ func (p *parser) line(line string) {
 			p.rules = append(p.rules, r)
 		}
 	case headTodos:
-		if t, ok := parseTodo(entry); listed && ok && len(p.todos.list) < maxTodos {
-			if !p.listed {
-				p.listed, p.todos.list = true, nil
-			}
+		if !listed {
+			return
+		}
+		if !p.listed {
+			p.listed, p.todos.list, p.todos.finished, p.todos.open = true, nil, 0, 0
+		}
+		if t, ok := parseTodo(entry); ok && len(p.todos.list) < maxTodos {
 			p.todos.list = append(p.todos.list, t)
+		} else {
+			p.todos.counted(entry)
 		}
 	case headEarlier:
 		if text, ok := strings.CutPrefix(line, quoteMark); ok {

@@ -148,8 +148,8 @@ func (n *Note) Files() abi.Files {
 
 // empty reports whether there is nothing to say.
 func (n *Note) empty() bool {
-	return n.names.Empty() && len(n.names.Failures()) == 0 &&
-		len(n.turns)+len(n.rules)+len(n.todos.list)+len(n.earlier) == 0
+	return n.names.Empty() && len(n.names.Failures()) == 0 && n.todos.none() &&
+		len(n.turns)+len(n.rules)+len(n.earlier) == 0
 }
 
 // Words says how much of what persons wrote in the superseded messages a text

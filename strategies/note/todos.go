@@ -3,6 +3,8 @@ package note
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -16,6 +18,8 @@ import (
 type todos struct {
 	list []todo
 	made map[string]int // calls that made one and wait for its number: place in the list
+	// finished and open are how many there are beside the list, which a note had no room for.
+	finished, open int
 }
 
 type todo struct {
@@ -27,13 +31,116 @@ type todo struct {
 // Todos returns the list of tasks in its last state, a line for each as the note has
 // it: "- [x] text". It is empty where no tool keeps one.
 func (n *Note) Todos() string {
-	if len(n.todos.list) == 0 {
+	lines := slices.Concat(leftOut(n.todos.finished, 0), lists.Map(n.todos.list, todo.String), leftOut(0, n.todos.open))
+	if len(lines) == 0 {
 		return ""
 	}
-	return "- " + strings.Join(n.todos.lines(), "\n- ")
+	return "- " + strings.Join(lines, "\n- ")
 }
 
-func (ts *todos) lines() []string { return lists.Map(ts.list, todo.String) }
+// none reports whether no tool keeps a list.
+func (ts *todos) none() bool { return len(ts.list)+ts.finished+ts.open == 0 }
+
+// isOpen reports whether there is something left to do.
+func (t todo) isOpen() bool { return t.state == ' ' || t.state == '-' }
+
+// least is what the open ones and the number of the others cost under their head, in tokens.
+func (ts *todos) least(count func(string) int) int {
+	if ts.none() {
+		return 0
+	}
+	n := ts.frame(count)
+	for _, t := range ts.list {
+		if t.isOpen() {
+			n += count("- "+t.String()) + 1
+		}
+	}
+	return n
+}
+
+// What stands for those that a note has no room for: "left out here: 3 finished".
+const (
+	leftOutMark  = "left out here: "
+	finishedMark = " finished"
+	openLeftMark = " open"
+)
+
+// frame is what stands around the todos of a note at most, in tokens.
+func (ts *todos) frame(count func(string) int) int {
+	finished, open := ts.finished, ts.open
+	for _, t := range ts.list {
+		if t.isOpen() {
+			open++
+		} else {
+			finished++
+		}
+	}
+	return count(headTodos+"\n- "+strings.Join(leftOut(finished, open), "\n- ")) + 1
+}
+
+// leftOut are the lines that count what is left out.
+func leftOut(finished, open int) (lines []string) {
+	if finished > 0 {
+		lines = append(lines, leftOutMark+strconv.Itoa(finished)+finishedMark)
+	}
+	if open > 0 {
+		lines = append(lines, leftOutMark+strconv.Itoa(open)+openLeftMark)
+	}
+	return lines
+}
+
+// counted reads back what leftOut wrote.
+func (ts *todos) counted(entry string) {
+	rest, ok := strings.CutPrefix(entry, leftOutMark)
+	if !ok {
+		return
+	}
+	if n, err := strconv.Atoi(strings.TrimSuffix(rest, finishedMark)); err == nil {
+		ts.finished = n
+	} else if n, err := strconv.Atoi(strings.TrimSuffix(rest, openLeftMark)); err == nil {
+		ts.open = n
+	}
+}
+
+// todos adds the tasks in order: what is under way and what is open as far as there is room
+// at all, and what is finished, the last first, as far as it fits into the budget. It counts
+// what it leaves out.
+func (p *parts) todos(ts *todos, budget int) {
+	left := p.left - ts.frame(p.count)
+	if ts.none() || left < 0 {
+		return
+	}
+	keep, finished, open := make([]bool, len(ts.list)), ts.finished, ts.open
+	take := func(i, most int) bool {
+		n := p.count("- "+ts.list[i].String()) + 1
+		if keep[i] = n <= min(most, left); keep[i] {
+			left, budget = left-n, budget-n
+		}
+		return keep[i]
+	}
+	for _, state := range []byte{'-', ' '} {
+		for i, t := range ts.list {
+			if t.state == state && !take(i, left) {
+				open++
+			}
+		}
+	}
+	budget -= p.count(headTodos)
+	for i := len(ts.list) - 1; i >= 0; i-- {
+		if !ts.list[i].isOpen() && !take(i, budget) {
+			finished++
+			budget = 0
+		}
+	}
+	lines := leftOut(finished, 0)
+	for i, t := range ts.list {
+		if keep[i] {
+			lines = append(lines, t.String())
+		}
+	}
+	lines = append(lines, leftOut(0, open)...)
+	p.put(headTodos + "\n- " + strings.Join(lines, "\n- "))
+}
 
 // maxTodos bounds the list.
 const maxTodos = 50
@@ -96,9 +203,24 @@ func (ts *todos) call(c *abi.ToolCall) {
 			return
 		}
 		if list, ok := findList(doc, 0); ok {
-			ts.list = list[:min(len(list), maxTodos)]
+			ts.finished, ts.open = 0, 0
+			ts.list = ts.within(list)
 		}
 	}
+}
+
+// within leaves what is over the bound out of a list, and counts it: finished ones first.
+func (ts *todos) within(list []todo) []todo {
+	over := max(0, len(list)-maxTodos)
+	list = slices.DeleteFunc(list, func(t todo) bool {
+		goes := ts.finished < over && !t.isOpen()
+		if goes {
+			ts.finished++
+		}
+		return goes
+	})
+	ts.open = max(0, len(list)-maxTodos)
+	return list[:len(list)-ts.open]
 }
 
 // single makes one todo, or changes one.

@@ -109,7 +109,8 @@ func (n *Note) added(o Options, summary string) string {
 func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
 	p := parts{left: budget, count: o.Count}
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
-	reserved := max(0, min(namesShare.of(budget)-extra, p.left))
+	reserved := max(0, namesShare.of(budget)-extra, min(n.todos.least(o.Count), p.left/2))
+	reserved = max(0, min(reserved, p.left))
 	p.left -= reserved
 	whole := p.left
 	words := wordsShare.of(budget)
@@ -136,7 +137,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.put(rules...)
 	p.put(state...)
 	p.left += reserved
-	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
+	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n, p.share(earlierShare))
 	p.failures(n.names.Failures(), stood, failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))

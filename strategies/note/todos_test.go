@@ -1,0 +1,97 @@
+package note_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// inFours counts a token for four bytes.
+func inFours(s string) int { return (len(s) + 3) / 4 }
+
+// todosOf are the entries below the heading of todos in a note.
+func todosOf(text string) []string {
+	_, list, found := strings.Cut(text, note.HeadTodos+"\n")
+	if !found {
+		return nil
+	}
+	list, _, _ = strings.Cut(list, "\n\n")
+	return strings.Split(list, "\n")
+}
+
+// TestOpenTodosOfSessions: todo state is preserved mechanically. In a note of any session that
+// has some, and of any size from 500 tokens on, each one that is open stands in its last words,
+// however many names there are; from 1,000 tokens on each that is finished stands or is counted.
+func TestOpenTodosOfSessions(t *testing.T) {
+	features.Proves(t, "A6")
+	lists := 0
+	for _, path := range shared.Sessions(t) {
+		n := build(gone(shared.Messages(t, path)))
+		all := strings.Split(n.Todos(), "\n")
+		if n.Todos() == "" {
+			continue
+		}
+		lists++
+		for _, budget := range []int{500, 700, 1000, 1500, 2500, 4000} {
+			text := n.Render(note.Options{Budget: budget, Count: inFours})
+			told, missing := todosOf(text), 0
+			for _, todo := range all {
+				switch finished := strings.HasPrefix(todo, "- [x]") || strings.HasPrefix(todo, "- [~]"); {
+				case slices.Contains(told, todo):
+				case finished:
+					missing++
+				default:
+					t.Errorf("%s, %d tokens: %q is missing of\n%s", filepath.Base(path), budget, todo, strings.Join(told, "\n"))
+				}
+			}
+			count := fmt.Sprintf("- left out here: %d finished", missing)
+			if missing > 0 && budget >= 1000 && !slices.Contains(told, count) {
+				t.Errorf("%s, %d tokens: %q does not stand in\n%s", filepath.Base(path), budget, count, strings.Join(told, "\n"))
+			}
+			if cost := inFours(text); cost > budget {
+				t.Errorf("%s: a note of %d tokens, %d allowed", filepath.Base(path), cost, budget)
+			}
+		}
+	}
+	if lists < 3 {
+		t.Errorf("%d sessions with a list of todos", lists)
+	}
+}
+
+// TestTodosThatDoNotFit: where there is no room for all that is open, what is under way stands
+// first, what comes next before what comes later, and the note counts what it leaves out. The
+// notes after it count on, until the agent writes its list again.
+func TestTodosThatDoNotFit(t *testing.T) {
+	features.Proves(t, "A6", "complaint 8")
+	const answer = ": answer it in the hand of the one who wrote it, and lay it by the door for the evening"
+	var list []string
+	for i := range 20 {
+		list = append(list, fmt.Sprintf("chapter %d: read it, note who speaks in it and where it is set", i), "completed")
+	}
+	for i := range 30 {
+		state := map[bool]string{true: "in_progress", false: "pending"}[i == 29]
+		list = append(list, fmt.Sprintf("letter %d%s", i, answer), state)
+	}
+	msgs := session("Go through the book.", todoWrite(list...), run("cat a/b.go", "see foo_bar", false))
+	for round := range 3 {
+		text := render(msgs, note.Options{Budget: 700, Count: inFours})
+		told := todosOf(text)
+		if len(told) < 5 || len(told) > 30 || told[0] != "- left out here: 20 finished" ||
+			told[1] != "- [ ] letter 0"+answer ||
+			told[len(told)-2] != "- [-] letter 29"+answer ||
+			told[len(told)-1] != fmt.Sprintf("- left out here: %d open", 30-(len(told)-2)) {
+			t.Fatalf("round %d:\n%s", round, strings.Join(told, "\n"))
+		}
+		msgs = session(summary(text))
+	}
+	again := session(msgs, todoWrite("print it", "pending"))
+	if got := todosOf(render(again, note.Options{})); !slices.Equal(got, []string{"- [ ] print it"}) {
+		t.Errorf("a new list: %q", got)
+	}
+}
