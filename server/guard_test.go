@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -222,4 +224,37 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("no %s in %.2000s", want, r.Body)
 		}
 	}
+	if got := r.Header.Get("Content-Type"); got != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Error(got)
+	}
+	// Every line is one of the text format: a family is named before its samples, and the
+	// buckets of a histogram add up to its count.
+	family, within := "", 0.0
+	for line := range strings.Lines(string(r.Body)) {
+		m := exposed.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			t.Fatalf("no line of the format: %q", line)
+		}
+		if m[1] != "" {
+			family = m[1]
+			continue
+		}
+		value, err := strconv.ParseFloat(m[4], 64)
+		if base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m[2], ""); err != nil || base != family && m[2] != family {
+			t.Errorf("%v, %q under %s", err, line, family)
+		}
+		switch {
+		case strings.HasSuffix(m[2], "_bucket"):
+			if value < within && !strings.Contains(line, `le="0.001"`) {
+				t.Errorf("a bucket has less than the one before: %q", line)
+			}
+			within = value
+		case strings.HasSuffix(m[2], "_count") && value != within:
+			t.Errorf("%q, and the buckets have %v", line, within)
+		}
+	}
 }
+
+// exposed is a line of Prometheus' text format: a comment with the name of a family, or a
+// sample with labels and a value.
+var exposed = regexp.MustCompile(`^(?:# (?:HELP|TYPE) ([a-z_]+) .+|([a-z_]+)(\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\})? ([-+0-9.e]+|\+Inf))$`)
