@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/proxy"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // item is what a client keeps of a compaction.
@@ -202,8 +204,20 @@ func TestTriggerPasses(t *testing.T) {
 // restart too: what went is found in it, and taken back one by one. A conversation that goes on from the same item is
 // another one.
 func TestAskedAgain(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { askedAgain(t, memory(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		st, err := store.Open(t.Context(), pgtest.Database(t), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		askedAgain(t, st)
+	})
+}
+
+func askedAgain(t *testing.T, st *store.Store) {
 	d := dialects[2]
-	u, st := newUpstream(t), memory(t)
+	u := newUpstream(t)
 	with := func(o *proxy.Options) { o.Store, o.Key = st, []byte("a key of the state's folder") }
 	s := start(t, u, 200_000, with)
 	compactions := func() (of map[string]int) {

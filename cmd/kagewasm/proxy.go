@@ -19,10 +19,8 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/proxy"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // proxyFlags are the flags of proxy. Of those of compact it has the ones about settings and
@@ -123,8 +121,15 @@ func (f *proxyFlags) proxy(
 		}
 		opts.Recall = recallCommand
 	}
-	es := &engines{f: f, e: e, conf: conf, audit: func(event kagewasm.Event) { p.Audit(event) },
-		byEncoding: make(map[tokens.Encoding]proxy.Engine), models: make(map[string]tokens.Model)}
+	es := &engines{f: f, e: e, now: newGenerated(conf), audit: func(event kagewasm.Event) { p.Audit(event) }}
+	es.live, err = followed(e, &f.configFlag, conf.file, func(err error) {
+		e.say("the configuration has changed and cannot be used, so the one before holds: " + err.Error())
+	})
+	if err != nil {
+		closeStore(opts.Store)
+		return nil, nil, err
+	}
+	es.seen = es.live.current()
 	opts.Engine = func(model string) (proxy.Engine, error) { return es.of(ctx, model) }
 	if _, err = es.of(ctx, ""); err == nil { // what is wrong with settings and plugins is said now
 		p, err = proxy.New(opts)
@@ -156,98 +161,6 @@ func (f *proxyFlags) sealKey(e env) ([]byte, error) {
 func closeStore(s *store.Store) {
 	if s != nil {
 		s.Close()
-	}
-}
-
-// engines are the compactors of a proxy: one for each encoding, as that is what they count
-// in.
-type engines struct {
-	f     *proxyFlags
-	e     env
-	conf  configured
-	audit func(kagewasm.Event)
-
-	mu         sync.Mutex
-	byEncoding map[tokens.Encoding]proxy.Engine
-	models     map[string]tokens.Model // without what their providers said
-	loaders    []*loader
-
-	// windows are what providers said that models take: in earlier runs, and since this
-	// proxy runs, for all conversations.
-	windows learned.Windows
-}
-
-// maxModels bounds the names of models that are remembered: a client may send any.
-const maxModels = 1000
-
-func (es *engines) of(ctx context.Context, name string) (proxy.Engine, error) {
-	es.mu.Lock()
-	defer es.mu.Unlock()
-	m, known := es.models[name]
-	if !known {
-		m = es.conf.resolve(name)
-		if w := es.conf.window(); w != nil {
-			m.ContextWindow = w
-		}
-		if es.f.given("window") {
-			m.ContextWindow = &es.f.window
-		}
-		if kept := es.f.learned(es.e, m, name).ContextWindow; m.ContextWindow == nil && kept != nil {
-			es.windows.Learn(m.Name(), *kept, nil)
-		}
-		if len(es.models) < maxModels {
-			es.models[name] = m
-		}
-	}
-	if m.ContextWindow == nil {
-		m.ContextWindow = es.windows.Within(nil, m.Name())
-	}
-	engine, made := es.byEncoding[m.Encoding]
-	if !made {
-		var err error
-		if engine, err = es.make(ctx, m.Encoding); err != nil {
-			return engine, err
-		}
-		es.byEncoding[m.Encoding] = engine
-	}
-	engine.Model = m
-	return engine, nil
-}
-
-func (es *engines) make(ctx context.Context, encoding tokens.Encoding) (engine proxy.Engine, err error) {
-	if engine.Counter, err = tokens.New(encoding, tokens.Options{}); err != nil {
-		return engine, err
-	}
-	opts, plugins, err := es.f.options(ctx, es.e, es.conf, engine.Counter, es.e.progress())
-	if err != nil {
-		return engine, err
-	}
-	if plugins != nil {
-		es.loaders = append(es.loaders, plugins)
-	}
-	opts.Policy, opts.Audit, opts.Learned = proxy.Policy(opts.Policy), es.audit, es.learn
-	engine.Compactor, err = kagewasm.New(opts)
-	return engine, err
-}
-
-// learn goes by the window that a provider named for a model, and keeps it.
-func (es *engines) learn(model string, window int) {
-	es.windows.Learn(model, window, nil)
-	st, err := state.Open(es.f.state, es.e.stateHome, es.e.say)
-	if err == nil {
-		err = errors.Join(st.SetWindow(model, window), st.Close())
-	}
-	if err != nil {
-		es.e.say("what the provider said of " + model + " is not kept: " + err.Error())
-	}
-}
-
-func (es *engines) close(ctx context.Context) {
-	for _, engine := range es.byEncoding {
-		_ = engine.Compactor.Wait(ctx) // for plugins that retain something
-	}
-	for _, l := range es.loaders {
-		l.close(ctx)
 	}
 }
 

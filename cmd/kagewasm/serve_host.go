@@ -14,7 +14,6 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -33,7 +32,7 @@ type serveHost struct {
 	store *store.Store
 	log   *slog.Logger
 	audit func(kagewasm.Event)
-	live  *config.Live // nil where there is no configuration
+	live  *following // nil where there is no configuration
 	// breaker is one for all: what one session learns of a plugin holds for all, and for the
 	// next process.
 	breaker  *hooks.Breaker
@@ -48,7 +47,6 @@ type serveHost struct {
 	counters map[tokens.Encoding]*tokens.Counter
 	now      *generation
 	past     sync.WaitGroup // generations that are being closed
-	problem  string         // why the files as they are are not used
 }
 
 var _ service.Host = (*serveHost)(nil)
@@ -73,8 +71,10 @@ func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit fun
 		counters: make(map[tokens.Encoding]*tokens.Counter)}
 	h.breaker = hooks.NewBreaker(hooks.BreakerOptions{Changed: h.learned})
 	conf, err := f.configured(e, "", nil) // which asks whether it is trusted
-	if err == nil && conf.file != nil && conf.file.File != "" {
-		h.live, err = config.Follow(conf.file.File)
+	if err == nil {
+		h.live, err = followed(e, &f.configFlag, conf.file, func(err error) {
+			h.log.Warn("the configuration has changed and cannot be used: the one before holds", "error", err)
+		})
 	}
 	return h, err
 }
@@ -118,36 +118,9 @@ func (h *serveHost) ResetBreaker(ctx context.Context, digest string) error {
 	return h.circuits.Keep(ctx, h.store, h.breaker)
 }
 
-// config is the configuration as it is now: the last one that could be used.
-func (h *serveHost) config() *config.Config {
-	if h.live == nil {
-		return nil
-	}
-	c, err := h.live.Current()
-	if err == nil && h.now != nil && c != h.now.conf {
-		if h.flags.path == "" {
-			err = trust.List{Dir: h.e.stateHome}.Check(c)
-		}
-		if err == nil {
-			err = c.CheckManifests(h.e.manifestOf)
-		}
-		if err != nil {
-			c = h.now.conf
-		}
-	}
-	if err != nil && err.Error() != h.problem {
-		h.log.Warn("the configuration has changed and cannot be used: the one before holds", "error", err)
-	}
-	h.problem = ""
-	if err != nil {
-		h.problem = err.Error()
-	}
-	return c
-}
-
 // current is the generation that holds now.
 func (h *serveHost) current() *generation {
-	c := h.config()
+	c := h.live.current()
 	if h.now == nil || h.now.conf != c {
 		h.replace(c)
 	}
