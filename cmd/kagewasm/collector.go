@@ -23,5 +23,6 @@ const (
 func holdMemory(session, messages, plugins int) {
 	if plugins == 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(tableBytes + bytesPerByte*int64(session) + bytesPerMessage*int64(messages))
+		giveBack()
 	}
 }
