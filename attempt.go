@@ -296,22 +296,22 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 	return p.topUp(ctx, a, allowed, failures)
 }
 
-// spare keeps those of the newest messages that a summary was to leave word for word,
-// where it took less than was reserved for it.
+// spare keeps more of the newest messages word for word, where the summary took less than
+// was reserved for it. Where somebody named the target the note gets what they leave.
 func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, failures int) attempt {
-	policy, plan := &p.look.policy, a.plan
-	if policy.Keep.Recent() {
-		return a // everything that is older goes
+	plan := a.plan
+	spare := strategies.Spare{Keep: p.look.policy.Keep, Config: p.look.policy.Summarize}
+	fewer, edits := spare.Of(p.view, plan.Supersede, p.view.Target-a.Tokens-refillSlack)
+	if len(fewer) > 0 && len(fewer) < len(plan.Supersede) {
+		plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
+		if better, err := p.check(ctx, plan, b.Host, failures); err == nil && better.Met {
+			a = better
+		}
 	}
-	fewer, edits := strategies.Spare(p.view, plan.Supersede, policy.Summarize.Recent(), p.view.Target-a.Tokens-refillSlack)
-	if len(fewer) == 0 || len(fewer) == len(plan.Supersede) {
+	if !p.view.Asked {
 		return a
 	}
-	plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
-	if better, err := p.check(ctx, plan, b.Host, failures); err == nil && better.Met {
-		return better
-	}
-	return a
+	return p.topUp(ctx, a, b.Host, failures)
 }
 
 // topUp lets the note have what no message fits into any more: at most half as

@@ -7,27 +7,46 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Spare returns what goes without the newest of it: units among the last n messages that
-// count, as many as fit so many tokens. Where output is all that makes the next one too
-// long, it is cut to what is left, by the edits.
-//
-// What a summary may take is reserved before it is written. Where it took less, these
-// messages need not have gone.
-func Spare(v *View, gone []string, n, room int) (fewer []string, edits []abi.Edit) {
-	if n <= 0 {
-		return gone, nil
+// Spare says which messages need not have gone for a summary. What it may take is reserved
+// before it is written, and where it took less there is room for them.
+type Spare struct {
+	// Keep says what the recent end is, of which as much stays as fits. What is older goes.
+	Keep KeepConfig
+	// Config has the messages at the end that a summary is to leave where Keep says
+	// nothing: see [SummarizeConfig.PreserveRecent]. Where somebody named the target, more
+	// of them may stay, as long as the least number goes that is summarized at once.
+	Config SummarizeConfig
+}
+
+// Of returns what goes without the newest of it: as many units as fit so many tokens. Where
+// output is all that makes the next one too long it is cut to what is left, by the edits.
+func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []abi.Edit) {
+	goes, from, recent, spared := set.Of(gone...), s.Keep.start(v), 0, 0
+	if !s.Keep.Recent() {
+		n := s.Config.Recent()
+		if n <= 0 {
+			return gone, nil
+		}
+		recent = (&KeepConfig{Messages: n}).start(v)
+		if from = recent; v.Asked {
+			from = 0
+		}
 	}
-	goes, from := set.Of(gone...), (&KeepConfig{Messages: n}).start(v)
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]
 		if !goes[v.Messages[u[0]].ID] || u[len(u)-1] < from {
 			continue
 		}
+		older := u[len(u)-1] < recent
+		if spared += len(u); older && len(gone)-spared < s.Config.window() {
+			break
+		}
 		cost := v.UnitTokens(u)
-		if cost > room && room >= 2*minCap {
-			cut := capped(v, room*2/3, func(i int) bool { return slices.Contains(u, i) })
-			after, _ := v.Edited(cut)
-			cost, edits = after.UnitTokens(u), append(edits, cut...)
+		if cost > room && !older {
+			var cut []abi.Edit
+			if cut, cost = unitWithin(v, u, room, v.Asked || s.Keep.Recent()); cost <= room {
+				edits = append(edits, cut...)
+			}
 		}
 		if cost > room {
 			break
@@ -38,6 +57,23 @@ func Spare(v *View, gone []string, n, room int) (fewer []string, edits []abi.Edi
 		}
 	}
 	kept := func(id string) bool { return !goes[id] }
-	return slices.DeleteFunc(slices.Clone(gone), kept),
-		slices.DeleteFunc(edits, func(e abi.Edit) bool { return goes[e.ID] })
+	return slices.DeleteFunc(slices.Clone(gone), kept), edits
+}
+
+// unitWithin are edits that cut the output of a unit to have it in at most so many tokens, and
+// what it has with them: each output to two thirds of that, and to less where somebody named
+// the target or what is to stay. Otherwise a unit that has more goes: kept, it brings the next
+// compaction nearer.
+func unitWithin(v *View, u abi.Unit, room int, named bool) (edits []abi.Edit, tokens int) {
+	least := room * 2 / 3
+	if named {
+		least = minCap
+	}
+	tokens = v.UnitTokens(u)
+	for limit := room * 2 / 3; limit >= max(least, minCap) && tokens > room; limit = limit * 4 / 5 {
+		edits = capped(v, limit, func(i int) bool { return slices.Contains(u, i) })
+		after, _ := v.Edited(edits)
+		tokens = after.UnitTokens(u)
+	}
+	return edits, tokens
 }
