@@ -144,7 +144,7 @@ const (
 // the fifty-first tells less than the only name of its kind. It is empty where it has no number, and of bare numbers:
 // these have a part of their own.
 func series(it *item) string {
-	if it.class == number || strings.IndexAny(it.name, "0123456789") < 0 {
+	if it.class == number || !strings.ContainsAny(it.name, "0123456789") {
 		return ""
 	}
 	var b strings.Builder
