@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -52,6 +53,11 @@ type Options struct {
 	// observers that were not waited for when they have ended. It must not block for long,
 	// and has to be safe for concurrent use.
 	Audit func(Event)
+	// Spans, where set, hears how long compactions and what was called in them took, in the
+	// terms of OpenTelemetry: a host passes them on to its own exporter. It is called when a
+	// compaction has ended, with the context of the call, its parts first. It must not block
+	// for long, and has to be safe for concurrent use.
+	Spans func(context.Context, Span)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }

@@ -66,6 +66,7 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	audit(l, EventTriggered, nil, nil)
 	result, err := replace(ctx, l, p)
 	audited(l, result, err)
+	traced(ctx, l, result, err)
 	return result, err
 }
 
@@ -184,10 +185,12 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 	}
 	if err := commit(ctx, l, pending); err != nil {
 		audited(l, nil, err)
+		traced(ctx, l, nil, err)
 		return nil, err
 	}
 	stored = postCompact(ctx, l, l.view(l.came), l.count(pending.Messages), pending)
 	audited(l, stored, nil)
+	traced(ctx, l, stored, nil)
 	return stored, nil
 }
 

@@ -2,11 +2,15 @@ package kagewasm
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -243,6 +247,10 @@ type Heard struct {
 	Granted []abi.Capability `json:"granted,omitempty"`
 	Hook    abi.Hook         `json:"hook,omitempty"`
 	Output  json.RawMessage  `json:"output,omitempty"`
+
+	asked string // the model's name, as it was asked for
+	begun time.Time
+	took  time.Duration
 }
 
 // hearing is a model whose answers are kept.
@@ -254,8 +262,9 @@ type hearing struct {
 
 // Complete implements abi.Model.
 func (h *hearing) Complete(ctx context.Context, req abi.ModelRequest) (abi.ModelResponse, error) {
+	begun := time.Now()
 	resp, err := h.Model.Complete(ctx, req)
-	one := Heard{Request: digestOf(req)}
+	one := Heard{Request: digestOf(req), asked: req.Model, begun: begun, took: time.Since(begun)}
 	if err != nil {
 		one.Error = abi.AsError(err)
 	} else {
@@ -333,6 +342,94 @@ func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	defer s.mu.Unlock()
 	s.list = append(s.list, one)
 	return out, stats, err
+}
+
+// Span is a compaction, a call of a plugin's hook or one of a model, as OpenTelemetry's
+// conventions for generative AI have it. Nothing that was said is in it.
+type Span struct {
+	// ID tells it from others; Parent is the ID of the compaction that it is part of, empty
+	// for the compaction itself.
+	ID, Parent string
+	Name       string
+	// Client: somebody else was asked, a model. Else the work is the host's own.
+	Client     bool
+	Start, End time.Time
+	// Attributes are strings, numbers and truths by their names in the conventions, such as
+	// gen_ai.conversation.id and gen_ai.conversation.compacted; the project's own begin with
+	// kagewasm.
+	Attributes map[string]any
+	// Error is its code, empty where it went well.
+	Error abi.Code
+}
+
+// traced tells how long a compaction took, and what was called in it.
+func traced(ctx context.Context, l *look, result *Result, err error) {
+	if l.opts.Spans == nil {
+		return
+	}
+	s := &l.req.Session
+	whole := Span{ID: rand.Text(), Name: "compact", Start: l.start, End: l.opts.Now(), Error: abi.CodeOf(err),
+		Attributes: map[string]any{"gen_ai.operation.name": "compact", "gen_ai.conversation.id": s.ID,
+			"gen_ai.conversation.compacted": false, "kagewasm.compaction.trigger": string(l.req.Reason)}}
+	text := func(of map[string]any, name, value string) {
+		if value != "" {
+			of[name] = value
+		}
+	}
+	text(whole.Attributes, "gen_ai.request.model", s.Model)
+	text(whole.Attributes, "gen_ai.agent.id", s.AgentPath)
+	if result != nil {
+		r := &result.Report
+		text(whole.Attributes, "kagewasm.compaction.strategy", r.Strategy)
+		text(whole.Attributes, "kagewasm.compaction.reason_code", string(r.ReasonCode))
+		maps.Copy(whole.Attributes, map[string]any{"gen_ai.conversation.compacted": r.Compacted,
+			"kagewasm.compaction.dry_run": r.DryRun, "kagewasm.tokens.before": r.TokensBefore,
+			"kagewasm.tokens.after": r.TokensAfter, "kagewasm.messages.superseded": len(r.Superseded),
+			"kagewasm.messages.inserted": len(r.Inserted)})
+		if result.Record != nil {
+			whole.Attributes["kagewasm.compaction.id"] = result.Record.ID
+		}
+		for i := range r.Hooks {
+			if h := &r.Hooks[i]; !h.Start.IsZero() {
+				tracedHook(ctx, l, &whole, h)
+			}
+		}
+	}
+	for _, h := range l.hearing.heard() {
+		of := map[string]any{"gen_ai.operation.name": "chat", "gen_ai.conversation.id": s.ID}
+		text(of, "gen_ai.request.model", h.asked)
+		one := Span{ID: rand.Text(), Parent: whole.ID, Name: strings.TrimSpace("chat " + h.asked), Client: true,
+			Start: h.begun, End: h.begun.Add(h.took), Attributes: of}
+		if h.Error != nil {
+			one.Error = h.Error.Code
+		}
+		if h.Response != nil {
+			text(of, "gen_ai.response.model", h.Response.Model)
+			of["gen_ai.usage.input_tokens"], of["gen_ai.usage.output_tokens"] = h.Response.InputTokens, h.Response.OutputTokens
+		}
+		l.span(ctx, one)
+	}
+	l.span(ctx, whole)
+}
+
+func tracedHook(ctx context.Context, l *look, whole *Span, h *hooks.Outcome) {
+	one := Span{ID: rand.Text(), Parent: whole.ID, Name: "plugin " + h.Plugin + " " + string(h.Hook), Start: h.Start,
+		End: h.Start.Add(time.Duration(h.MS * float64(time.Millisecond))), Attributes: map[string]any{
+			"gen_ai.conversation.id": l.req.Session.ID, "kagewasm.plugin.name": h.Plugin, "kagewasm.plugin.hook": string(h.Hook),
+			"kagewasm.plugin.outcome": h.Outcome, "kagewasm.plugin.fuel": h.Fuel,
+			"kagewasm.plugin.peak_memory_bytes": h.PeakMemoryBytes}}
+	if h.Error != nil {
+		one.Error = h.Error.Code
+	}
+	l.span(ctx, one)
+}
+
+// span passes one on, with its error as the conventions have it.
+func (l *look) span(ctx context.Context, s Span) {
+	if s.Error != "" {
+		s.Attributes["error.type"] = string(s.Error)
+	}
+	l.opts.Spans(ctx, s)
 }
 
 func emit(o *Options, e Event) {

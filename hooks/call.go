@@ -30,7 +30,9 @@ type Outcome struct {
 	Outcome string `json:"outcome"`
 	abi.CallStats
 	// Until is the end of a quarantine, RFC 3339.
-	Until string     `json:"until,omitempty"`
+	Until string `json:"until,omitempty"`
+	// Start is when it was called, zero where it was not, or is not known any more.
+	Start time.Time  `json:"-"`
 	Error *abi.Error `json:"error,omitempty"`
 }
 
@@ -105,7 +107,7 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answe
 	start := time.Now()
 	out, stats, err := guarded(ctx, p, in)
 	stats.MS = cmp.Or(stats.MS, float64(time.Since(start).Microseconds())/1000)
-	a.outcome.CallStats = stats
+	a.outcome.CallStats, a.outcome.Start = stats, start
 	switch {
 	case err != nil && (callerEnded(ctx) || abi.CodeOf(err) == abi.CodeUsage):
 		// Usage is the host's mistake, such as a plugin that is closed.

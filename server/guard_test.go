@@ -240,7 +240,8 @@ func TestMetrics(t *testing.T) {
 			continue
 		}
 		value, err := strconv.ParseFloat(m[4], 64)
-		if base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m[2], ""); err != nil || base != family && m[2] != family {
+		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m[2], "")
+		if err != nil || base != family && m[2] != family {
 			t.Errorf("%v, %q under %s", err, line, family)
 		}
 		switch {
@@ -257,4 +258,5 @@ func TestMetrics(t *testing.T) {
 
 // exposed is a line of Prometheus' text format: a comment with the name of a family, or a
 // sample with labels and a value.
-var exposed = regexp.MustCompile(`^(?:# (?:HELP|TYPE) ([a-z_]+) .+|([a-z_]+)(\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\})? ([-+0-9.e]+|\+Inf))$`)
+var exposed = regexp.MustCompile(`^(?:# (?:HELP|TYPE) ([a-z_]+) .+|` +
+	`([a-z_]+)(\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\})? ([-+0-9.e]+|\+Inf))$`)

@@ -132,7 +132,9 @@ func TestPlugins(t *testing.T) {
 		return &abi.Output{Inject: fmt.Sprint("The ledger has ", len(in.Messages), " pages. Call ", calls, "."),
 			AlwaysKeep: []string{in.Messages[5].ID}, Retain: []string{"the port is 4000"}}, nil
 	})
-	fails := says("fails", abi.RoleObserver, func(*abi.Input) (*abi.Output, error) { return nil, errors.New("on purpose") })
+	fails := says("fails", abi.RoleObserver, func(*abi.Input) (*abi.Output, error) {
+		return nil, errors.New("on purpose")
+	})
 	quiet := says("quiet", abi.RoleObserver, func(*abi.Input) (*abi.Output, error) { return nil, nil })
 	cuts := says("cuts", abi.RoleCompactor, func(in *abi.Input) (*abi.Output, error) {
 		out := &abi.Output{Messages: []abi.OutputMessage{}, Summary: fmt.Sprint("Cut at call ", calls, ".")}
