@@ -407,9 +407,9 @@ func traced(ctx context.Context, l *look, result *Result, err error) {
 			text(of, "gen_ai.response.model", h.Response.Model)
 			of["gen_ai.usage.input_tokens"], of["gen_ai.usage.output_tokens"] = h.Response.InputTokens, h.Response.OutputTokens
 		}
-		l.span(ctx, one)
+		span(ctx, l, one)
 	}
-	l.span(ctx, whole)
+	span(ctx, l, whole)
 }
 
 func tracedHook(ctx context.Context, l *look, whole *Span, h *hooks.Outcome) {
@@ -421,11 +421,11 @@ func tracedHook(ctx context.Context, l *look, whole *Span, h *hooks.Outcome) {
 	if h.Error != nil {
 		one.Error = h.Error.Code
 	}
-	l.span(ctx, one)
+	span(ctx, l, one)
 }
 
 // span passes one on, with its error as the conventions have it.
-func (l *look) span(ctx context.Context, s Span) {
+func span(ctx context.Context, l *look, s Span) {
 	if s.Error != "" {
 		s.Attributes["error.type"] = string(s.Error)
 	}
