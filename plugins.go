@@ -30,13 +30,37 @@ type preCompacted struct {
 	late []*late
 }
 
+// planTimeKey is for how long who makes the plan may take, in a context.
+type planTimeKey struct{}
+
+// withPlanTime has plugins that propose a plan keep to the time that a model has for it, in
+// milliseconds. Where nobody configured one the time of the hook bounds them, which is the
+// same.
+func withPlanTime(ctx context.Context, ms int) context.Context {
+	if ms <= 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, planTimeKey{}, time.Duration(ms)*time.Millisecond)
+}
+
+// withinPlanTime is the context of a call of a plugin, bounded where it is to propose a plan.
+func withinPlanTime(ctx context.Context, p hooks.Plugin, hook abi.Hook) (context.Context, context.CancelFunc) {
+	limit, bounded := ctx.Value(planTimeKey{}).(time.Duration)
+	plans := p.Manifest().Has(abi.RoleCompactor) || p.Granted(abi.CapCompactionSummary)
+	if !bounded || hook != abi.HookPreCompact || !plans {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
 // preCompact lets plugins take part, and takes their pins.
 func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
-	s := preCompacted{Pre: *l.hooks.Pre(l.said.in(ctx), hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
+	bounded := withPlanTime(l.said.in(ctx), l.policy.Summarize.TimeoutMS)
+	s := preCompacted{Pre: *l.hooks.Pre(bounded, hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
 	s.late = goOn(ctx, l, abi.HookPreCompact, s.Late)
 	s.pins = pin(l, v, s.AlwaysKeep, s.Release)
 	if l.req.Overrides.byHand() {

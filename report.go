@@ -316,7 +316,8 @@ func (s *saying) heard() []Heard {
 	return slices.Clone(s.list)
 }
 
-// listening is a plugin of which the answers are kept where somebody wants them.
+// listening is a plugin of which the answers are kept where somebody wants them. One that
+// proposes a plan has the time that is configured for that.
 type listening struct{ hooks.Plugin }
 
 func listened(plugins []hooks.Plugin) []hooks.Plugin {
@@ -326,6 +327,8 @@ func listened(plugins []hooks.Plugin) []hooks.Plugin {
 // Call implements hooks.Plugin.
 func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 	s, _ := ctx.Value(sayingKey{}).(*saying)
+	ctx, done := withinPlanTime(ctx, p.Plugin, in.Hook)
+	defer done()
 	if s == nil {
 		return p.Plugin.Call(ctx, in)
 	}

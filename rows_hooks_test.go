@@ -216,14 +216,16 @@ func TestTheSameTime(t *testing.T) {
 	}{
 		{"by default", 0, 0, 5 * time.Minute},
 		{"configured", 2 * time.Hour, 2 * 3600 * 1000, 2 * time.Hour},
+		{"the operator's setting for the plan", 0, 20_000, 20 * time.Second},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			p := &timed{fakePlugin: compactor(answers(nil))}
-			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook,
+			p, summarizes := &timed{fakePlugin: compactor(answers(nil))}, &timed{fakePlugin: granted("says", answers(nil))}
+			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p, summarizes), HookTimeout: tc.hook,
 				Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
 			model = 0
 			compact(t, c, request(longWindow, long()))
-			for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {
+			for who, left := range map[string]time.Duration{"the compactor": p.left, "the model": model,
+				"an observer that may give the summary": summarizes.left} {
 				t.Run(who, func(t *testing.T) {
 					if left > tc.want || left < tc.want*9/10 {
 						t.Errorf("%s has %s, want %s", who, left, tc.want)
@@ -255,6 +257,11 @@ func TestHooksAreBounded(t *testing.T) {
 		HookTimeout: 20 * time.Millisecond}), request(longWindow, long())).Report
 	if !hung.Compacted || !hung.Fallback || failureCodes(hung.Failures) != string(abi.CodeDeadline) {
 		t.Errorf("it hangs: compacted %v, %v", hung.Compacted, hung.Failures)
+	}
+	late := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(&stuck{compactor(answers(nil))}),
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: 20}}}), request(longWindow, long())).Report
+	if !late.Compacted || !late.Fallback || failureCodes(late.Failures) != string(abi.CodeDeadline) {
+		t.Errorf("it hangs beyond the time for a plan: compacted %v, %v", late.Compacted, late.Failures)
 	}
 	veto := newCompactor(t, kagewasm.Options{Plugins: plugins(granted("no", answers(&abi.Output{Cancel: true})))})
 	for i := range 4 {

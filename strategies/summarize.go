@@ -61,8 +61,8 @@ type SummarizeConfig struct {
 	// Serial asks for one thing at a time. Otherwise the two parts of a split
 	// turn are summarized side by side.
 	Serial bool
-	// TimeoutMS bounds all calls for one summary, in milliseconds. Default five
-	// minutes.
+	// TimeoutMS bounds who makes the plan, in milliseconds: all calls for one summary
+	// together, and the call of a plugin that proposes a plan. Default five minutes.
 	TimeoutMS int
 }
 
