@@ -102,6 +102,7 @@ type loader struct {
 	taken   map[string]bool // values of --knob, --adopt and --secret that were for some plugin
 	author  bool            // who loads a module is the one who builds it
 	look    bool            // modules are looked at, and not called
+	several bool            // other agents of the configuration have loaders of their own
 	named   named.Shelf     // has those that are called by a name
 	// end is called when it is closed. Nil: nothing is.
 	end func(context.Context)
@@ -306,6 +307,18 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 	return config, nil
 }
 
+// another reports whether the value of a flag names a plugin that another agent may load:
+// NAME, or NAME.FIELD=VALUE.
+func (l *loader) another(value string) bool {
+	if !l.several || l.conf.file == nil {
+		return false
+	}
+	name, _, _ := strings.Cut(value, "=")
+	name, _, _ = strings.Cut(name, ".")
+	_, has := l.conf.file.Plugins[name]
+	return has
+}
+
 // unusedFlag is an error where a flag is meant for a plugin that is not there.
 func (l *loader) unusedFlag() error {
 	for _, flag := range []struct {
@@ -317,7 +330,7 @@ func (l *loader) unusedFlag() error {
 		{l.flags.knobs, "knob %q: no plugin that is loaded has it"},
 	} {
 		for _, value := range flag.values {
-			if !l.taken[value] {
+			if !l.taken[value] && !l.another(value) {
 				return ui.Usagef(flag.why, value)
 			}
 		}

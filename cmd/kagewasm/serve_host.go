@@ -247,6 +247,7 @@ func (h *serveHost) loaded(
 		if l.loader, err = openLoader(ctx, h.e, &h.flags.pluginFlags, counter, model, false); err != nil {
 			return nil, err
 		}
+		l.loader.several = true
 		l.loader.set = func(name string) (abi.Config, error) {
 			values, err := h.store.Knobs(ctx, name, path)
 			return abi.Config(values), err
