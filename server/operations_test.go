@@ -386,6 +386,22 @@ func walkHistory(t *testing.T, w *walker) {
 func walkOperator(t *testing.T, w *walker) {
 	var plugins struct{ Plugins []service.Plugin }
 	w.ok("list-plugins", nil, &plugins)
+	var settings struct{ Settings []service.Setting }
+	w.ok("list-settings", nil, &settings)
+	w.ok("set-settings", map[string]any{"values": map[string]string{"compaction.upper_threshold": "0.7"}}, &settings)
+	if one := settings.Settings[0]; one.Value != 0.7 || one.Set != "0.7" {
+		t.Errorf("%+v", one)
+	}
+	w.no(422, "usage", "set-settings", map[string]any{"values": map[string]string{"compaction.upper_threshold": "7"}})
+	w.no(422, "usage", "set-settings", map[string]any{"values": map[string]string{"none": "1"}})
+	w.no(422, "invalid", "set-settings", map[string]any{"values": map[string]any{"compaction.upper_threshold": 1}})
+	w.no(422, "invalid", "list-settings", nil, "?", "agnet=x")
+	w.no(404, "not_found", "reset-setting", nil, "setting", "none")
+	settings.Settings = nil
+	w.ok("reset-setting", nil, &settings, "setting", "compaction.upper_threshold")
+	if one := settings.Settings[0]; one.Set != "" {
+		t.Errorf("%+v", one)
+	}
 	w.ok("reset-breaker", nil, nil, "plugin", "keeper")
 	w.no(404, "not_found", "reset-breaker", nil, "plugin", "none")
 	if len(plugins.Plugins) != 1 || plugins.Plugins[0].Breaker.State != "closed" {

@@ -178,6 +178,10 @@ func (h *serveHost) agent(ctx context.Context, g *generation, path, model string
 	if g.conf != nil {
 		conf = configured{file: g.conf, agent: g.conf.Agent(path)}
 	}
+	conf, err := h.withSettings(ctx, conf, path)
+	if err != nil {
+		return nil, err
+	}
 	known := h.flags.compact.learned(h.e, conf.resolve(model))
 	if w := conf.window(); w != nil && model == "" {
 		known.ContextWindow = w
@@ -376,6 +380,61 @@ func (h *serveHost) described(name, path string, c config.Plugin) *service.Plugi
 		}
 	}
 	return p
+}
+
+// withSettings is a configuration with the values that operators gave settings of an agent.
+// Those that it does not take any more are left out.
+func (h *serveHost) withSettings(ctx context.Context, conf configured, path string) (configured, error) {
+	values, err := service.SettingsFor(ctx, h.store, path)
+	if err != nil || len(values) == 0 {
+		return conf, err
+	}
+	with, err := configuredWith(conf.file, path, values)
+	if err != nil {
+		h.log.Warn("settings that were set on the page are not used", "agent", path, "error", err)
+		return conf, nil
+	}
+	return with, nil
+}
+
+func configuredWith(c *config.Config, path string, values map[string]string) (configured, error) {
+	if c == nil {
+		var err error
+		if c, err = config.None("."); err != nil {
+			return configured{}, err
+		}
+	}
+	a, err := c.With(path, setsOf(values)...)
+	return configured{file: c, agent: a}, err
+}
+
+func setsOf(values map[string]string) (sets []string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		sets = append(sets, name+"="+values[name])
+	}
+	return sets
+}
+
+// Settings implements service.Host.
+func (h *serveHost) Settings(agent string, values map[string]string) ([]service.Setting, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	conf, err := configuredWith(h.current().conf, agent, values)
+	if err != nil {
+		return nil, err
+	}
+	e, err := conf.file.Explain(agent, setsOf(values)...)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]service.Setting, len(e.Settings))
+	for i, s := range e.Settings {
+		list[i] = service.Setting{Name: s.Name, Value: s.Value, From: s.Source.String(), Doc: s.Doc, Set: values[s.Name]}
+		if list[i].Set != "" {
+			list[i].From = "set here"
+		}
+	}
+	return list, nil
 }
 
 // KnobsChanged implements service.Host.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,19 @@ func (h *Host) Prompt(path string) (string, error) {
 		return "Write what matters.", nil
 	}
 	return "", &abi.Error{Code: abi.CodeUsage, Message: "no such prompt"}
+}
+
+// Settings implements service.Host: there is one, a share.
+func (h *Host) Settings(_ string, values map[string]string) ([]service.Setting, error) {
+	one := service.Setting{Name: "compaction.upper_threshold", Value: 0.85, From: "default", Doc: "A share of the window."}
+	for name, value := range values {
+		share, err := strconv.ParseFloat(value, 64)
+		if name != one.Name || err != nil || share <= 0 || share > 1 {
+			return nil, &abi.Error{Code: abi.CodeUsage, Message: name + ": " + value + " is no share, or it is no setting"}
+		}
+		one.Value, one.From, one.Set = share, "set here", value
+	}
+	return []service.Setting{one}, nil
 }
 
 // KnobsChanged implements service.Host.

@@ -27,7 +27,11 @@ type Host interface {
 	Plug(name, version string) (Host, error)
 	// Prompt reads the text of a summary's prompt by its path, project:/ or config:/.
 	Prompt(path string) (string, error)
-	// KnobsChanged says that values of knobs in the store are others than before.
+	// Settings are those of the engine as they would hold for an agent with some values on
+	// top of the configuration, by name. The error has the code usage where one is no setting,
+	// or not what it takes.
+	Settings(agent string, values map[string]string) ([]Setting, error)
+	// KnobsChanged says that values of knobs or settings in the store are others than before.
 	KnobsChanged()
 	// ResetBreaker has the plugin of a digest called again that failed too often, and keeps
 	// that.

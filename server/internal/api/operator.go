@@ -38,6 +38,7 @@ func (a *api) operator() {
 			return nil, a.s.ResetBreaker(ctx, in.Plugin)
 		})
 	a.knobs(tag)
+	a.settings(tag)
 	type modelsBody struct {
 		Models []service.Model `json:"models"`
 		Agents []string        `json:"agents"`
@@ -93,6 +94,47 @@ func (a *api) knobs(tag string) {
 				return nil, err
 			}
 			return list(ctx, &in.ByPlugin)
+		})
+}
+
+type ByAgent struct {
+	Agent string `query:"agent" maxLength:"200" doc:"the path of the agent that it is for; default all"`
+}
+
+type settingsBody struct {
+	Settings []service.Setting `json:"settings"`
+}
+
+func (a *api) settings(tag string) {
+	list := func(ctx context.Context, in *ByAgent) (*struct{ Body settingsBody }, error) {
+		settings, err := a.s.Settings(ctx, in.Agent)
+		return &struct{ Body settingsBody }{settingsBody{orEmpty(settings)}}, err
+	}
+	add(a, op{id: "list-settings", method: http.MethodGet, path: "/settings", tag: tag,
+		summary: "The settings of the engine: their values for an agent, and whose those are", errors: []int{422, 503}}, list)
+	add(a, op{id: "set-settings", method: http.MethodPut, path: "/settings", tag: tag,
+		summary: "Set values, all or none; they hold from the next look at a session on", errors: []int{422, 503}},
+		func(ctx context.Context, in *struct {
+			ByAgent
+			Body struct {
+				Values map[string]string `json:"values" doc:"by the name of the setting, as the configuration would have them"`
+			}
+		}) (*struct{ Body settingsBody }, error) {
+			if err := a.s.SetSettings(ctx, in.Agent, in.Body.Values); err != nil {
+				return nil, err
+			}
+			return list(ctx, &in.ByAgent)
+		})
+	add(a, op{id: "reset-setting", method: http.MethodDelete, path: "/settings/{setting}", tag: tag,
+		summary: "Take back what was set: the configuration's value holds", errors: []int{404, 422, 503}},
+		func(ctx context.Context, in *struct {
+			ByAgent
+			Setting string `path:"setting" maxLength:"200"`
+		}) (*struct{ Body settingsBody }, error) {
+			if err := a.s.ResetSetting(ctx, in.Agent, in.Setting); err != nil {
+				return nil, err
+			}
+			return list(ctx, &in.ByAgent)
 		})
 }
 

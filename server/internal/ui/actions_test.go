@@ -205,7 +205,7 @@ func TestOtherOrigins(t *testing.T) {
 	for _, path := range []string{"/s/a/undo", "/s/a/redo", "/s/a/rollback", "/s/a/compact", "/s/a/preview",
 		"/s/a/compare",
 		"/s/a/c/" + cid + "/judge", "/s/a/checkpoint/" + cid, "/plugins/watcher", "/plugins/watcher/reset",
-		"/plugins/watcher/breaker", "/import"} {
+		"/plugins/watcher/breaker", "/settings", "/settings/reset", "/import"} {
 		for _, h := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site",
 			"Sec-Fetch-Site: same-site"} {
 			if r := post(t, s, path, nil, h); r.Status != 403 {
@@ -270,6 +270,43 @@ func TestKnobs(t *testing.T) {
 		if r := post(t, s, "/plugins/watcher", form); r.Status != 422 || !strings.Contains(string(r.Body), `role="alert"`) {
 			t.Errorf("%s = %s: %d", field, value, r.Status)
 		}
+	}
+	b.silent()
+}
+
+// TestSettings: a setting of the engine is set and taken back with a click, for all agents or
+// one; what it does not take is said, and changes nothing.
+func TestSettings(t *testing.T) {
+	host := agent()
+	s := serve(t, host)
+	b := openTab(t, s)
+	b.at("/settings?agent=main/reviewer")
+	b.wants("compaction.upper_threshold", "default")
+	b.accessible()
+	b.run(chromedp.SetValue(`input[name=value]`, "0.7"))
+	b.click(`form[action="/settings"] button`)
+	b.wants("The value holds", "set here")
+	of := func(agent string) service.Setting {
+		var list struct{ Settings []service.Setting }
+		s.Must(200, "GET", "/settings?agent="+agent, nil, &list)
+		return list.Settings[0]
+	}
+	if one := of("main/reviewer"); one.Set != "0.7" || of("").Set != "" || host.Changed != 1 {
+		t.Errorf("%+v, %+v, told %d times", one, of(""), host.Changed)
+	}
+	b.click(`button[formaction]`)
+	b.wants("The setting is back", "default")
+	if one := of("main/reviewer"); one.Set != "" {
+		t.Errorf("%+v", one)
+	}
+	for name, value := range map[string]string{"compaction.upper_threshold": "7", "none": "1"} {
+		r := post(t, s, "/settings", map[string][]string{"setting": {name}, "value": {value}})
+		if r.Status != 422 || !strings.Contains(string(r.Body), `role="alert"`) || of("").Set != "" {
+			t.Errorf("%s: %d, %+v", name, r.Status, of(""))
+		}
+	}
+	if r := post(t, s, "/settings/reset", map[string][]string{"setting": {"none"}}); r.Status != 404 {
+		t.Errorf("%d", r.Status)
 	}
 	b.silent()
 }

@@ -102,6 +102,8 @@ func TestPagesOnPostgreSQL(t *testing.T) {
 		{"/s/a/compact", "waits for your decision", url.Values{"strategy": {"checkpoint"}}},
 		{"/s/a/checkpoint/" + cid, "Approved", url.Values{"decision": {"approve"}}},
 		{"/plugins/watcher/reset", "The knob is back", url.Values{"knob": {"title"}}},
+		{"/settings", "The value holds", url.Values{"setting": {"compaction.upper_threshold"}, "value": {"0.7"}}},
+		{"/settings/reset", "The setting is back", url.Values{"setting": {"compaction.upper_threshold"}}},
 		{"/plugins/watcher/breaker", "The plugin is called again", nil},
 	} {
 		if c.path == "/s/a/checkpoint/"+cid {
@@ -134,6 +136,7 @@ func walkPages(t *testing.T, s *servetest.Server, cid string) {
 		{"/plugins", []string{"watcher"}},
 		{"/plugins/watcher", []string{"Share of the note", "Plain words", "fast (small-1)", `type="range"`, `role="switch"`,
 			"<textarea"}},
+		{"/settings", []string{"compaction.upper_threshold", "0.85", "A share of the window", "main/reviewer"}},
 		{"/audit", []string{"compaction.completed"}},
 		{"/audit?verify=1", []string{"all as they were written"}},
 		{"/import", []string{"claude-code"}},

@@ -78,6 +78,9 @@ func New(svc *service.Service, log *slog.Logger) http.Handler {
 		"POST /plugins/{name}":           operator.setKnobs,
 		"POST /plugins/{name}/reset":     operator.resetKnob,
 		"POST /plugins/{name}/breaker":   operator.resetBreaker,
+		"GET /settings":                  operator.settings,
+		"POST /settings":                 operator.setSetting,
+		"POST /settings/reset":           operator.resetSetting,
 		"GET /audit":                     operator.audit,
 		"GET /import":                    operator.importForm,
 		"POST /import":                   operator.importFile,
@@ -159,6 +162,8 @@ var done = map[string]string{
 	"redone": "What was undone holds again.", "rolledback": "The session is back where that message had just arrived.",
 	"judged": "Your judgement is kept.", "knobs": "The values hold from the next compaction on.",
 	"reset": "The knob is back to what the configuration or the plugin says.", "imported": "The file is imported.",
+	"setting": "The value holds from the next look at a session on.",
+	"unset":   "The setting is back to what the configuration says.",
 	"breaker": "The plugin is called again from the next compaction on.",
 	"failed":  "The compaction did not change the session; the report says why.",
 }

@@ -1,0 +1,92 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// Setting is a setting of the engine with the value that holds for an agent.
+type Setting struct {
+	// Name is its path, such as compaction.upper_threshold.
+	Name string `json:"name"`
+	// Value is nil where nothing is said and there is no single default: Doc says what
+	// happens then.
+	Value any `json:"value"`
+	// From says in words whose the value is.
+	From string `json:"from"`
+	// Set is what an operator set here, as it was written; empty where nothing is set.
+	Set string `json:"set,omitempty"`
+	Doc string `json:"doc"`
+}
+
+// SettingsFor are the values that operators gave settings of an agent, by name: its own, and
+// those for all agents.
+func SettingsFor(ctx context.Context, s *store.Store, agent string) (map[string]string, error) {
+	values := make(map[string]string)
+	for _, owner := range slices.Compact([]string{"", agent}) {
+		kept, err := s.Kept(ctx, store.KeptSetting, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range kept {
+			var value string
+			if json.Unmarshal(k.Value, &value) == nil {
+				values[k.Name] = value
+			}
+		}
+	}
+	return values, nil
+}
+
+// Settings are those of the engine as they hold for an agent.
+func (s *operator) Settings(ctx context.Context, agent string) ([]Setting, error) {
+	values, err := SettingsFor(ctx, s.store, agent)
+	if err != nil {
+		return nil, err
+	}
+	return s.host.Settings(agent, values)
+}
+
+// SetSettings sets values, all or none: they are checked as if they stood in the
+// configuration. They hold from the next look at a session on; those without an agent for
+// all.
+func (s *operator) SetSettings(ctx context.Context, agent string, values map[string]string) error {
+	now, err := SettingsFor(ctx, s.store, agent)
+	if err != nil {
+		return err
+	}
+	maps.Copy(now, values)
+	if _, err := s.host.Settings(agent, now); err != nil {
+		return err
+	}
+	return s.turn(ctx, func(tx *store.Tx) error {
+		for name, value := range values {
+			text, err := json.Marshal(value)
+			if err != nil {
+				return err
+			}
+			k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name, Value: text}
+			if err := k.Keep(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ResetSetting takes back what was set here for an agent: the configuration's value holds.
+func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
+	known, err := s.host.Settings(agent, nil)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(known, func(one Setting) bool { return one.Name == name }) {
+		return unknown("settings", "there is no setting "+name)
+	}
+	k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name}
+	return s.turn(ctx, func(tx *store.Tx) error { return k.Drop(ctx, tx) })
+}
