@@ -95,8 +95,12 @@ func (q *quotation) put(l saying, text string, item bool) {
 	if q.said == "" && item && i > 0 && isEntry(q.lines[i-1].text) {
 		text = strings.TrimSpace(leftOutHere) + " " + text
 	}
+	heads := slices.ContainsFunc(q.lines, func(o saying) bool { return o.under == l.place })
+	if heads && item && utf8.RuneCountInString(text) <= maxHeading {
+		text = asHeading(l.text)
+	}
 	behind := slices.ContainsFunc(q.lines, func(o saying) bool { return o.place == q.last && o.place == l.under })
-	q.said, q.told[l.place] = joined(q.said, text, q.last >= 0 && l.place != q.last+1, item && !behind), true
+	q.said, q.told[l.place] = joined(q.said, text, q.last >= 0 && l.place != q.last+1, item && !behind && !heads), true
 	q.last = l.place
 }
 
@@ -355,7 +359,7 @@ func block(lines []saying, question int) string {
 			}
 		}
 		if entries > 0 {
-			fmt.Fprintf(&b, "; [%d more]", entries)
+			fmt.Fprintf(&b, "; [%d"+moreEntries, entries)
 			entries = 0
 		}
 		switch {
@@ -370,10 +374,13 @@ func block(lines []saying, question int) string {
 		b.WriteString(told)
 	}
 	if entries > 0 {
-		fmt.Fprintf(&b, "; [%d more]", entries)
+		fmt.Fprintf(&b, "; [%d"+moreEntries, entries)
 	}
 	return b.String()
 }
+
+// moreEntries ends the mark that counts the entries that are left out.
+const moreEntries = " more]"
 
 // beside is a line that stands beside a question: an entry, or of a long line its last sentence.
 func beside(line string) string {

@@ -81,8 +81,13 @@ func (t *turn) answers() bool {
 
 // answersTo reports whether a turn answers what the agent asked at the end of the one before.
 func (t *turn) answersTo(before *turn) bool {
-	words := cmp.Or(t.words, t.opens)
-	return asks(before.said) && (t.answers() && !asks(words) || t.again == 0 && replies(words))
+	return t.answers() && asks(before.said) && !asks(cmp.Or(t.words, t.opens))
+}
+
+// repliesTo reports whether a turn begins with an answer to what the agent asked at the end of the one before, and goes
+// on.
+func (t *turn) repliesTo(before *turn) bool {
+	return !t.answers() && t.again == 0 && asks(before.said) && replies(cmp.Or(t.words, t.opens))
 }
 
 // brief is what the closing words of an agent ask, in a few words.

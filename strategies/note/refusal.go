@@ -78,6 +78,9 @@ func (v *view) refused(budget int) int {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		said := v.turns[i].said
 		refused, _ := refusal(said)
+		if i := strings.LastIndex(refused, moreEntries); i >= 0 {
+			refused = strings.TrimSpace(refused[i+len(moreEntries):])
+		}
 		if refused == "" || v.folded(i) || strings.Contains(v.said[i], refused) {
 			continue
 		}
@@ -98,10 +101,12 @@ func (v *view) refused(budget int) int {
 // replyingWords are how people begin an answer to what somebody asked.
 var replyingWords = newVocabulary("replying")
 
-// replies reports whether words begin with a short answer to what somebody asked, and go on: "That's all right. I ..."
+// replies reports whether words begin with a short answer to what somebody asked, and go on: "That's all right. I ...",
+// "Yes, with ..."
 func replies(words string) bool {
 	for s := range sentences(strings.TrimSpace(words)) {
-		return len(s) <= maxBare && !isQuestion(s) && replyingWords.begins(s)
+		first, _, _ := strings.Cut(s, ",")
+		return len(first) <= maxBare && !isQuestion(s) && replyingWords.begins(first)
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestWhatTheAgentRefused(t *testing.T) {
 		said("Refunds go to the original payment methods. Anything else?"),
 		"Find me the cheapest flight to the West Coast, to any place there.", look, look,
 		said("The cheapest one goes to Seattle: HAT069, at $51. "+strings.Repeat("It leaves at six. ", 20)))
-	for budget := 1400; budget < 5000; budget += 200 {
+	for budget := 350; budget < 1500; budget += 50 {
 		text := render(msgs, note.Options{Budget: budget})
 		for round := range 3 {
 			got := thread(text)
@@ -32,7 +33,7 @@ func TestWhatTheAgentRefused(t *testing.T) {
 			if told && !strings.Contains(before, cannot) {
 				t.Fatalf("budget %d, round %d: the refusal is not told:\n%s", budget, round, got)
 			}
-			if !told && budget > 2000 {
+			if !told && budget > 600 {
 				t.Fatalf("budget %d, round %d: the answer is not told:\n%s", budget, round, got)
 			}
 			text = render(session(summary(text)), note.Options{Budget: budget})
@@ -57,4 +58,53 @@ func TestWhatTheAgentRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnswersThatGoOn: what the agent asked stands above an answer that goes on behind it, in small notes too.
+func TestAnswersThatGoOn(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	long := strings.Repeat("The old table is read by three programs. ", 8)
+	msgs := session("Find me some flights.")
+	answers := []string{"Yes, let's go with the economy class for this one, and take the card for it.",
+		"No. Leave it as it is, I will look at it myself tomorrow.", "That works, please add one bag to it as well."}
+	for i, answer := range answers {
+		ask := fmt.Sprintf("HAT07%d goes at noon. Shall I book it in economy?", i)
+		msgs = append(msgs, session(said(long+"\n\n"+ask), answer, said(long+"\n\n"+long),
+			fmt.Sprintf("Now tell me of number %d, and of what it costs.", i+1))...)
+	}
+	told := 0
+	for budget := 250; budget < 1200; budget += 25 {
+		got := thread(render(msgs, note.Options{Budget: budget}))
+		for _, answer := range answers {
+			if before, _, ok := strings.Cut(got, "> "+answer); ok {
+				question := before[max(0, strings.LastIndex(before, "\n> ")):] // and what came of it
+				if told++; !strings.Contains(question, "Shall I book it in economy?") {
+					t.Errorf("%d: %q stands alone:\n%s", budget, answer, got)
+				}
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no answer is told")
+	}
+}
+
+// TestWhatACallWasAbout: where a call is told without its arguments the first id among them stays.
+func TestWhatACallWasAbout(t *testing.T) {
+	features.Proves(t, "A6")
+	args := map[string]any{"reservation_id": "YAX4DR", "cabin": "business", "note": strings.Repeat("as he asked for ", 3)}
+	msgs := session("Upgrade it.", called("update_reservation", args, `{"status": "ok", "reservation_id": "YAX4DR"}`, false),
+		said("Done."), strings.Repeat("And now tell me of the weather there. ", 8), said("It is fine."))
+	told := 0
+	for budget := 100; budget < 400; budget += 10 {
+		_, got, ok := strings.Cut(thread(render(msgs, note.Options{Budget: budget})), "- Called: update_reservation")
+		if got, _, _ = strings.Cut(got, "\n"); ok {
+			if told++; !strings.Contains(got, "reservation_id YAX4DR") {
+				t.Errorf("%d:\n%s", budget, got)
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("the call is never told")
+	}
 }

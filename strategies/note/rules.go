@@ -212,6 +212,7 @@ func (n *Note) lost(v *view) []rule {
 			r.text, r.binds = fmt.Sprintf("%s%s%d])", r.text, takenBack, by), false
 		}
 	}
+	v.seeDropped(list)
 	return unique(list)
 }
 

@@ -110,7 +110,7 @@ func (v *view) deeds(budget int) int {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		for k, line := range v.turns[i].came {
 			if isDeed(line) {
-				v.takeLine(i, k, &left, withoutArguments(line, true), withoutArguments(line, false))
+				v.takeLine(i, k, &left, shorterCalls(line)...)
 			}
 		}
 	}
@@ -138,13 +138,30 @@ func (v *view) answered(budget int) int {
 		if !t.answersTo(asked) {
 			continue
 		}
-		for _, said := range []string{asked.said, brief(asked.said)} {
-			if n := v.count(agentMark+said) + 2; v.said[i-1] == "" && n <= left && (n <= left/2 || said != asked.said) {
-				v.said[i-1], left = said, left-n
-			}
-		}
-		if v.said[i-1] == "" && !named && t.words != "" && t.answers() {
+		v.ask(i-1, &left)
+		if v.said[i-1] == "" && !named && t.words != "" {
 			v.size[i] = len(sizes) - 1
+		}
+	}
+	return budget - left
+}
+
+// ask adds what the agent asked at the end of a turn, in short where there is no room for all of its words.
+func (v *view) ask(i int, left *int) {
+	asked := v.turns[i].said
+	for _, said := range []string{asked, brief(asked)} {
+		if n := v.count(agentMark+said) + 2; v.said[i] == "" && n <= *left && (n <= *left/2 || said != asked) {
+			v.said[i], *left = said, *left-n
+		}
+	}
+}
+
+// replied adds what answers that go on speak of, the newest first. It returns what it costs.
+func (v *view) replied(budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i > 0; i-- {
+		if !v.folded(i) && v.turns[i].repliesTo(&v.turns[i-1]) {
+			v.ask(i-1, &left)
 		}
 	}
 	return budget - left
@@ -220,7 +237,7 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 			if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
 				continue
 			}
-			v.takeLine(i, k, left, line, withoutArguments(line, true), withoutArguments(line, false))
+			v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)
 		}
 	}
 }
@@ -242,19 +259,35 @@ func isDeed(line string) bool {
 		strings.HasPrefix(line, work.Ran)
 }
 
-// withoutArguments is the line of a call without what it was called with, but for sums
-// and what they are paid with.
-func withoutArguments(line string, sums bool) string {
+// shorterCalls are the forms in which the line of a call is told where there is no room for all of it, longest first:
+// without what it was called with, but for the first id, which says what it was about, and sums and what they are paid
+// with; for the id alone; for nothing. Of another line it is the line.
+func shorterCalls(line string) []string {
 	before, rest, ok := strings.Cut(line, " (")
 	args, found, ended := strings.Cut(rest, ")"+work.Result)
 	if !ok || !ended || !strings.HasPrefix(line, work.Called) {
-		return line
+		return []string{line}
 	}
-	kept := lists.Filter(strings.Split(args, ", "), func(arg string) bool {
-		key, _, _ := strings.Cut(arg, " ")
-		return sums && work.Weighs(key)
+	all := strings.Split(args, ", ")
+	key := func(arg string) string { key, _, _ := strings.Cut(arg, " "); return key }
+	about := slices.IndexFunc(all, func(arg string) bool {
+		return key(arg) == "id" || strings.HasSuffix(key(arg), "_id") || strings.HasSuffix(key(arg), "Id")
 	})
-	return before + " (" + strings.Join(append(kept, work.More), ", ") + ")" + work.Result + found
+	var withSums, withID []string
+	for i, arg := range all {
+		if i == about {
+			withID = append(withID, arg)
+		}
+		if i == about || work.Weighs(key(arg)) {
+			withSums = append(withSums, arg)
+		}
+	}
+	return lists.Map([][]string{withSums, withID, nil}, func(kept []string) string {
+		if len(kept) < len(all) {
+			kept = append(kept, work.More)
+		}
+		return before + " (" + strings.Join(kept, ", ") + ")" + work.Result + found
+	})
 }
 
 // folded reports whether nothing of a turn is shown but that it was there.

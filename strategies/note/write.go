@@ -40,7 +40,7 @@ var (
 	cameShare   = share{20, 6, 20} // what came of the words
 	saidShare   = share{15, 4, 10} // of that, the words of the agent
 	askedShare  = share{15, 6, 10} // and those that short answers speak of
-	namesShare  = share{15, 62, 40}
+	namesShare  = share{15, 63, 40}
 	failedShare = share{25, 8, 15}
 )
 
@@ -126,6 +126,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(cameShare.of(budget)-deeds, p.left-least/2)))
+	refused += v.replied(max(0, min(cameShare.of(budget)-deeds-refused, p.left-refused-least/2)))
 	p.left -= refused
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
