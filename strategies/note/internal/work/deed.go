@@ -18,18 +18,24 @@ type deed struct {
 // maxAlike is how many commands are told with one that is like them.
 const maxAlike = 12
 
-// runs notes that commands ran, with what there is to say of them. Those that differ
-// from the one before in one word are told with it.
+// runs notes that commands ran, with what there is to say of them. Those of which all that
+// is told is the same but for one word are told with the one before.
 func (w *Work) runs(acts []action.Step, more string) {
 	if len(acts) == 0 {
 		return
 	}
 	run := strings.Join(lists.Map(acts, func(s action.Step) string { return s.Text }), " && ")
+	if n := len(acts) - 1; n > 0 && len(run) > maxCommand { // those behind the cut would be told nowhere
+		w.runs(acts[:n], "")
+		w.runs(acts[n:], more)
+		return
+	}
 	d := deed{text: Ran + quoted(run) + more, run: run}
 	w.did = slices.DeleteFunc(w.did, func(o deed) bool { return o.text == d.text })
 	if n := len(w.did); n > 0 {
 		if last := w.did[n-1]; len(last.alike) < maxAlike {
-			if part := difference(last.run, run); part != "" {
+			part, here := difference(last.run, run)
+			if part != "" && quoted(strings.ReplaceAll(last.run, part, here)) == quoted(run) {
 				d.alike = append(last.alike, part)
 				w.did = w.did[:n-1]
 			}
@@ -39,40 +45,41 @@ func (w *Work) runs(acts []action.Step, more string) {
 }
 
 // difference is the part of a word by which a command differs from another one that is
-// like it, empty where more differs. Texts that they are given may be others.
-func difference(one, other string) (part string) {
+// like it, and what stands there in the other, empty where more differs. Texts that they are
+// given are not looked at.
+func difference(one, other string) (part, there string) {
 	a, b := strings.Fields(one), strings.Fields(other)
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(a) || i >= len(b):
-			return ""
+			return "", ""
 		case strings.ContainsAny(a[i]+b[i], "\"'"):
-			return part
+			return part, there
 		case a[i] == b[i]:
 		case part != "":
-			return ""
+			return "", ""
 		default:
-			if part = piece(a[i], b[i]); part == "" {
-				return ""
+			if part, there = piece(a[i], b[i]); part == "" {
+				return "", ""
 			}
 		}
 	}
-	return part
+	return part, there
 }
 
-// piece is the part of a path or an address by which it differs from another one, empty
-// where they do not begin alike.
-func piece(one, other string) string {
+// piece is the part of a path or an address by which it differs from another one, and what
+// stands there in the other, empty where they do not begin alike.
+func piece(one, other string) (part, there string) {
 	a, b := strings.Split(one, "/"), strings.Split(other, "/")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] && i > 0 && slices.Equal(a[i+1:], b[i+1:]) {
-			return a[i]
+			return a[i], b[i]
 		}
 		if a[i] != b[i] {
-			return ""
+			return "", ""
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // String is the deed as it is told.

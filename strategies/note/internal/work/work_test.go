@@ -29,10 +29,18 @@ func edit(path, result string, failed bool) step {
 }
 
 // reply answers a comment.
-func reply(id string) step {
-	return bash("gh api repos/x/pulls/comments/"+id+"/replies -f body=\"Fixed in "+id+"\"",
-		`{"url":"https://api.x/1","id":7}`, false)
+func reply(id string) step { return says(id, "Fixed in "+id) }
+
+// says is a reply of those words, long more of them than are told.
+func says(id, words string) step {
+	return bash(replies(id, words), `{"url":"https://api.x/1","id":7}`, false)
 }
+
+func replies(id, words string) string {
+	return "gh api repos/x/pulls/comments/" + id + "/replies -f body=\"" + words + "\""
+}
+
+const long = "it reads the whole list once, before the loop, and closes what it has opened when the loop has ended"
 
 // linted is an edit of nine lines that a checker refused.
 func linted(from string) step {
@@ -210,6 +218,14 @@ func TestLines(t *testing.T) {
 			[]step{reply("2734"), reply("2738"), reply("2751"), bash("gh pr merge 7", "", false)},
 			"Ran: `gh api repos/x/pulls/comments/2751/replies -f body=\"Fixed in 2751\"`, before it with 2734, " +
 				"2738\nRan: `gh pr merge 7`"},
+		{"commands that say something else", []step{says("2734", "Fixed in 30ebf22"), says("2738", "Won't fix"),
+			says("2751", "Won't fix"), says("2760", "Fixed in 36ff9a9")},
+			"Ran: `gh api repos/x/pulls/comments/2734/replies -f body=\"Fixed in 30ebf22\"`\n" +
+				"Ran: `gh api repos/x/pulls/comments/2751/replies -f body=\"Won't fix\"`, before it with 2738\n" +
+				"Ran: `gh api repos/x/pulls/comments/2760/replies -f body=\"Fixed in 36ff9a9\"`"},
+		{"two in one call, each of them long", []step{bash(replies("2734", "Fixed in 30ebf22 - "+long)+"\n"+
+			replies("2738", "Fixed in 30ebf22 - "+long), "", false)},
+			"Ran: `gh api repos/x/pulls/comments/2738/replies -f body=\"Fixed in 30ebf22 - it reads the whole…`, before it with 2734"},
 		{"commands of which more differs",
 			[]step{bash("docker compose -f x/a.yml up", "", false), bash("docker compose -f x/b.yml down", "", false)},
 			"Ran: `docker compose -f x/a.yml up`\nRan: `docker compose -f x/b.yml down`"},
