@@ -1,6 +1,7 @@
 package names
 
 import (
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -223,11 +224,34 @@ func (c place) isKey() bool {
 	return strings.HasPrefix(c.s[c.end:], ": ") && strings.IndexByte(c.s[c.start:c.end], '/') < 0
 }
 
+// placeholder reports whether a word is what is left of a pattern: agent-%s.jsonl,
+// hooks_<agent>_handlers.go, session-<date>.
+func (c place) placeholder() bool {
+	w := c.s[c.start:c.end]
+	switch c.before() {
+	case '%':
+		return strings.IndexByte("sdvqxf", w[0]) >= 0 && (len(w) == 1 || strings.IndexByte("._-/", w[1]) >= 0)
+	case '>': // what is marked up stands behind a tag, which joins no word before it
+		const longest = 40
+		from := max(1, c.start-longest)
+		open := strings.LastIndexByte(c.s[from:c.start], '<')
+		if open < 0 {
+			break
+		}
+		b := c.s[from+open-1]
+		return b < utf8.RuneSelf && wordByte[b] && c.s[from+open+1] != '/'
+	}
+	return c.end+1 < len(c.s) && c.s[c.end] == '<' && c.s[c.end+1] != '/' && strings.IndexByte("-_.", w[len(w)-1]) >= 0
+}
+
 // clean is the word without what belongs to the text around it.
 func (c place) clean() string {
 	w := c.s[c.start:c.end]
 	if c.end < len(c.s) && c.s[c.end] == '*' && w[len(w)-1] == '_' {
 		return "" // TestStore_*
+	}
+	if c.placeholder() {
+		return ""
 	}
 	switch c.before() {
 	case '\\': // "\nName" in a string in a string
@@ -274,6 +298,15 @@ func isCharClass(w string) bool {
 // trailing is what a sentence puts after a name.
 const trailing = ".-/@~"
 
+// settingsFile reports whether a name behind a dot is that of a file of settings.
+func settingsFile(name string) bool {
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json", ".toml":
+		return true
+	}
+	return false
+}
+
 // trim takes off what surrounds a name but is not part of it.
 func trim(w string) string {
 	w = strings.TrimRight(w, trailing)
@@ -290,8 +323,8 @@ func trim(w string) string {
 		return w // a flag
 	}
 	rest := strings.TrimLeft(w, "-@.")
-	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' && (strings.IndexByte(rest, '/') > 0 || dotFiles[rest]) {
-		return w // .github/workflows, .gitignore
+	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' && (strings.IndexByte(rest, '/') > 0 || dotFiles[rest] || settingsFile(rest)) {
+		return w // .github/workflows, .gitignore, .golangci.yaml
 	}
 	return rest
 }
