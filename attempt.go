@@ -163,7 +163,29 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	case plan.Source.Type == abi.SourceModel:
 		a = p.spare(ctx, b, a, failures)
 	}
+	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy) {
+		cut = append(cut, hooks.Remark{Plugin: c.plugin,
+			Warning: "the new messages of its list stand right behind the task, and not where the list has them"})
+	}
 	return a, cut, err
+}
+
+// moved reports whether new messages of a plugin's list stand somewhere else than in it.
+func (a *attempt) moved(s strategies.Strategy) bool {
+	d, ok := s.(strategies.Delegate)
+	if !ok || len(a.Inserted) == 0 {
+		return false
+	}
+	at := slices.IndexFunc(a.Messages, func(m abi.Message) bool { return m.ID == a.Inserted[0] })
+	known := 0 // before the entry
+	for i := range d.Output.Messages {
+		if m := &d.Output.Messages[i]; m.Ref != "" || m.ID != "" {
+			known++
+		} else if known != at {
+			return true
+		}
+	}
+	return false
 }
 
 // planOf asks a strategy, which may be the host's own: one that panics has
