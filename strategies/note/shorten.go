@@ -41,14 +41,19 @@ func shorter(words string, runes int, id string) string {
 	if len(gone) <= len(mark(gone)) {
 		return words // nothing is gained
 	}
+	plainly := joinedLines(head, mark(gone), tail)
 	before, heading, after := atHeading(words, len(head), len(words)-len(tail))
-	if len(before) <= len(mark(before)) {
-		return joinedLines(head, mark(gone), tail)
+	if heading == "" || len(before) <= len(mark(before)) {
+		return plainly
 	}
+	under, more := joinedLines(head, mark(before), heading, after+tail), maxBefore
 	if behind := mark(after); len(after) > len(behind) {
-		return joinedLines(head, mark(before), heading, behind, tail)
+		under, more = joinedLines(head, mark(before), heading, behind, tail), 2*maxBefore
 	}
-	return joinedLines(head, mark(before), heading, after+tail)
+	if utf8.RuneCountInString(under) > runes+more {
+		return plainly
+	}
+	return under
 }
 
 // joinedLines are texts on lines of their own, without those that are blank.
