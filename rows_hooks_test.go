@@ -216,7 +216,7 @@ func TestTheSameTime(t *testing.T) {
 	}{
 		{"by default", 0, 0, 5 * time.Minute},
 		{"configured", 2 * time.Hour, 2 * 3600 * 1000, 2 * time.Hour},
-		{"the operator's setting for the plan", 0, 20_000, 20 * time.Second},
+		{"the operator's setting for the plan", 0, 240_000, 4 * time.Minute},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			p, summarizes := &timed{fakePlugin: compactor(answers(nil))}, &timed{fakePlugin: granted("says", answers(nil))}
