@@ -112,3 +112,14 @@ func TestRemovedAndMoved(t *testing.T) {
 		text = render(session(summary(text)), note.Options{})
 	}
 }
+
+// TestRemovedAndSaidSo: a file is gone, whatever a command says after it was deleted.
+func TestRemovedAndSaidSo(t *testing.T) {
+	features.Proves(t, "I8")
+	msgs := session("Mend it.", edit("/srv/kw/docs/a.md", "ok", false),
+		run(`rm /srv/kw/docs/a.md 2>/dev/null; echo "done"`, "done", false), said("Done."))
+	if text := render(msgs, note.Options{}); strings.Count(text, "a.md (edited, deleted)") == 0 ||
+		len(build(gone(msgs)).Files().Modified) != 0 {
+		t.Error(text)
+	}
+}

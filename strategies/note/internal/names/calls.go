@@ -70,8 +70,8 @@ func (b *builder) result(m *abi.Message, text string) {
 func (b *builder) done(a *action.Action, o outcome.Outcome) {
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
-		case f.Use != action.Read && o.Passed:
-			b.change(f)
+		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
+			b.change(f) // what was not there to be deleted is gone as well
 		case f.Use == action.Read && !o.Failed && !o.Told:
 			b.subject(f.Path, read)
 		}
