@@ -121,6 +121,13 @@ func TestEmbed(t *testing.T) {
 	if _, err := kit.Embed(t.Context(), module, write("bad.yaml", "nam: x\n"), dir); abi.CodeOf(err) != abi.CodeBadInput {
 		t.Errorf("a wrong manifest: %v", err)
 	}
+	source := write("main.go", "package main\n")
+	if _, err := kit.Embed(t.Context(), module, other, source); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("an output over a source: %v", err)
+	}
+	if data, _ := os.ReadFile(source); string(data) != "package main\n" {
+		t.Error("a source was overwritten")
+	}
 	if _, err := kit.Embed(t.Context(), filepath.Join(dir, "none.wasm"), other, dir); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("no file: %v", err)
 	}

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,6 +41,10 @@ func finish(ctx context.Context, wasm []byte, m *abi.Manifest, out string) (Resu
 		return Result{}, err
 	}
 	path := outPath(out, m.Name)
+	if data, err := os.ReadFile(path); err == nil && len(data) > 0 && !bytes.HasPrefix(data, []byte("\x00asm")) {
+		return Result{}, usage("build", m.Name, path+" is no WebAssembly module, and would be overwritten",
+			"name another file, or a folder", nil)
+	}
 	if err := writeFile(path, wasm); err != nil {
 		return Result{}, usage("build", m.Name, err.Error(), "name a file or a folder that can be written", err)
 	}

@@ -208,7 +208,7 @@ func saysPassed(text string) bool {
 		low := strings.ToLower(line)
 		failsNone := countsNone(low)
 		switch {
-		case strings.Contains(low, "fail") && !failsNone, toolcall.IsFailure(line):
+		case strings.Contains(low, "fail") && !failsNone, toolcall.IsFailure(line), line == "WARNING: DATA RACE":
 			return false
 		case strings.Contains(low, "no tests to run"):
 			none = true
@@ -409,7 +409,7 @@ func onlyCode(text string) bool {
 // errorStarts and errorParts are how compilers, runtimes, shells and test
 // runners begin or mark the line that matters.
 var (
-	errorStarts = []string{"error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ",
+	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ",
 		"command failed", "npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault",
 		"failed", "make: ***", "make["}
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
