@@ -24,9 +24,11 @@ func (brief) Complete(_ context.Context, r abi.ModelRequest) (abi.ModelResponse,
 
 // TestTargetsAreMonotoneWithAModel: what a summary does not use of the room that was left for
 // it goes to messages that stay, and what those leave to the note: on every session a larger
-// target leaves as much or more, and what is left comes near it.
+// target leaves as much or more, and what is left comes near it. Where little more goes than is
+// summarized at once at least, the target does not decide.
 func TestTargetsAreMonotoneWithAModel(t *testing.T) {
 	features.Proves(t, "K2", "K25")
+	const windowMessages = 20
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Model: brief{}})
 	for _, path := range append(corpus(t), shared.Glob(t, "data", "sessions", "entireio-cli__claude-51-a265047d72-3.jsonl")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -43,6 +45,9 @@ func TestTargetsAreMonotoneWithAModel(t *testing.T) {
 				req := request(64_000, s.Messages)
 				req.Force, req.Target = true, &target
 				r := compact(t, c, req).Report
+				if len(r.Superseded) <= 2*windowMessages { // as many go at once, whatever the target is
+					continue
+				}
 				if r.TokensAfter < before {
 					t.Errorf("target %d leaves %d tokens, a smaller one %d: %s", target, r.TokensAfter, before, r.Reason)
 				}
