@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"context"
-	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"math"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
