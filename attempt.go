@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,6 +27,7 @@ type attempt struct {
 	host     int        // tokens of what the host says in the note
 	read     *note.Note // what that was read off
 	redacted int        // secrets taken out of all that was inserted
+	more     []string   // summaries of the plan beside the note
 }
 
 // planner turns the plans of strategies into attempts: it writes the note that
@@ -144,7 +146,9 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 		return attempt{plan: plan}, nil, err
 	}
 	if p.look.policy.Note.By == strategies.NoteByHost && c.plugin != "" {
-		plan.Summary, plan.AuditSummary = "", joined(plan.Summary, plan.AuditSummary)
+		plan.AuditSummary = joined(plan.Summary, plan.AuditSummary)
+		plan.Summary, plan.Insert = "", slices.DeleteFunc(plan.Insert,
+			func(in abi.Insert) bool { return in.Kind == abi.KindSummary })
 	}
 	plan.AuditSummary = p.forPeople(ctx, plan.AuditSummary)
 	var cut []hooks.Remark
@@ -163,25 +167,38 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	case plan.Source.Type == abi.SourceModel:
 		a = p.spare(ctx, b, a, failures)
 	}
-	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy) {
+	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy, len(cut) == 0) {
 		cut = append(cut, hooks.Remark{Plugin: c.plugin,
-			Warning: "the new messages of its list stand right behind the task, and not where the list has them"})
+			Warning: "new messages of its list do not stand where the list has them: none stands before the task, between " +
+				"a call and its results, or behind calls whose results may still arrive, and a note that names pins stands " +
+				"before older ones"})
 	}
 	return a, cut, err
 }
 
-// moved reports whether new messages of a plugin's list stand somewhere else than in it.
-func (a *attempt) moved(s strategies.Strategy) bool {
+// moved reports whether a summary of a plugin's list stands somewhere else than in it, or
+// anything new where all of it is there.
+func (a *attempt) moved(s strategies.Strategy, all bool) bool {
 	d, ok := s.(strategies.Delegate)
-	if !ok || len(a.Inserted) == 0 {
+	if !ok {
 		return false
 	}
-	at := slices.IndexFunc(a.Messages, func(m abi.Message) bool { return m.ID == a.Inserted[0] })
-	known := 0 // before the entry
+	came, before := set.Of(a.Inserted...), make(map[string]bool) // ids with an inserted message behind them
+	for i := range a.Messages {
+		switch {
+		case !came[a.Messages[i].ID]:
+		case i == 0:
+			before[""] = true
+		default:
+			before[a.Messages[i-1].ID] = true
+		}
+	}
+	last := ""
 	for i := range d.Output.Messages {
-		if m := &d.Output.Messages[i]; m.Ref != "" || m.ID != "" {
-			known++
-		} else if known != at {
+		m := &d.Output.Messages[i]
+		if id := cmp.Or(m.Ref, m.ID); id != "" {
+			last = id
+		} else if (all || m.Kind == abi.KindSummary) && !before[last] {
 			return true
 		}
 	}
@@ -216,13 +233,13 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
 		DropThinking: p.look.policy.Keep.DropThinking,
 	}
-	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
-	recall := p.look.req.Recall
+	inserts, at := withNote(&plan, p.injected)
+	summary, recall := inserts[at].Text, p.look.req.Recall
 	if p.leftToPlugin(&plan) {
 		recall = ""
 	}
 	for {
-		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Budget: host, Failures: failures,
+		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Failures: failures,
 			Recall: recall, Count: p.look.counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
@@ -231,11 +248,11 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		if err != nil {
 			return attempt{plan: plan}, canceled(ctx)
 		}
-		inserts[0].Text = text
+		inserts[at].Text = text
 		full := plan
 		full.Insert = inserts
-		if plan.Summary == "" && p.leftToPlugin(&plan) && len(p.keepers) == 0 { // lasting pins stand in a note
-			text, full.Insert = "", inserts[1:]
+		if summary == "" && p.leftToPlugin(&plan) && len(p.keepers) == 0 { // lasting pins stand in a note
+			text, full.Insert = "", slices.Delete(slices.Clone(inserts), at, at+1)
 		}
 		verdict, err := firewall.Apply(against, full)
 		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
@@ -253,11 +270,28 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 			}
 		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}
-		for _, in := range inserts {
+		for i, in := range inserts {
 			a.redacted += redact.Marks(in.Text)
+			if in.Kind == abi.KindSummary && i != at {
+				a.more = append(a.more, in.Text)
+			}
 		}
 		return a, err
 	}
+}
+
+// withNote is all that a plan inserts, and which of it is the note. That goes with the
+// first summary of a plugin's list, and where there is none it stands right behind the task.
+func withNote(plan *abi.Plan, injected []abi.Insert) (inserts []abi.Insert, at int) {
+	inserts, at = slices.Concat(plan.Insert, injected), -1
+	if plan.Source.Type == abi.SourcePlugin {
+		at = slices.IndexFunc(plan.Insert, func(in abi.Insert) bool { return in.Kind == abi.KindSummary })
+	}
+	if at < 0 {
+		note := abi.Insert{Kind: abi.KindSummary, Text: plan.Summary, Source: plan.Source}
+		inserts, at = slices.Insert(inserts, 0, note), 0
+	}
+	return inserts, at
 }
 
 // leftToPlugin reports whether the host adds nothing to what the plugin says that made
@@ -451,6 +485,11 @@ func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Ins
 	}
 	left, without := p.look.budget(p.view, longestSource).Inject-p.cost(p.injected), make(map[string]int)
 	for _, in := range list {
+		if in.Kind == abi.KindSummary { // the target bounds it, as any summary
+			in.Text, _, _ = p.look.secrets.RedactContext(ctx, in.Text)
+			out = append(out, in)
+			continue
+		}
 		name, full, cost := in.Source.Name, len(strings.TrimSpace(in.Text)), 0
 		text := ""
 		if left > 0 {

@@ -140,7 +140,8 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 // taken reports a plan that was taken.
 func taken(l *look, r *Report, o outcome, a *attempt) {
 	files := a.read.Files().Merged()
-	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
+	r.Compacted, r.Strategy, r.Source, r.Files = true, o.planned.strategy, &a.plan.Source, &files
+	r.Summary = strings.Join(append([]string{a.note}, a.more...), "\n\n")
 	r.AuditSummary = a.plan.AuditSummary
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
 	r.Focus = a.read.Focus(a.note)

@@ -22,8 +22,8 @@ const keepsMark = `" keeps="`
 // frameHead ends the first line of a frame.
 const frameHead = "\">\n"
 
-// KeepersOf reads the pins that plugins left in a session. The first note that names any is the newest one: a note is
-// inserted before those that stay.
+// KeepersOf reads the pins that plugins left in a session. The first note that names any is the newest one: it is
+// inserted before those that stay, see [Keepers.Place].
 func KeepersOf(msgs []Message) Keepers {
 	pins, found := "", false
 	for i := 0; i < len(msgs) && !found; i++ {
@@ -70,9 +70,8 @@ func (k Keepers) Keeps(m *Message) bool { return len(k[m.ID]) > 0 }
 // messages are told by what they say, as many formats have no ids. A list whose older notes name pins gets a frame that
 // says there are none any more.
 func (k Keepers) Note(frame string, msgs []Message) string {
-	older := func(m Message) bool { _, ok := pinsIn(m.Text()); return m.Kind == KindSummary && ok }
 	head, body, ok := strings.Cut(frame, frameHead)
-	if !ok || len(k) == 0 && !slices.ContainsFunc(msgs, older) {
+	if !ok || len(k) == 0 && !slices.ContainsFunc(msgs, namesPins) {
 		return frame
 	}
 	lengths := make(map[int]bool)
@@ -94,6 +93,20 @@ func (k Keepers) Note(frame string, msgs []Message) string {
 		parts = append(parts, plugin+":"+strings.Join(pins[plugin], ","))
 	}
 	return head + keepsMark + strings.Join(parts, " ") + frameHead + body
+}
+
+// Place is where in a list a new note stands that is to stand at an index: before the older notes that name pins.
+func (k Keepers) Place(msgs []Message, at int) int {
+	if i := slices.IndexFunc(msgs[:at], namesPins); i >= 0 {
+		return i
+	}
+	return at
+}
+
+// namesPins reports whether m is a note that says which messages are pinned, or that none is.
+func namesPins(m Message) bool {
+	_, ok := pinsIn(m.Text())
+	return ok && m.Kind == KindSummary
 }
 
 // fingerprints tell the messages whose texts have one of the lengths, "" stands for all others. Messages that say the

@@ -70,7 +70,9 @@ type CompactionRequest struct {
 //   - a message with the id of an input message: that message, of which only
 //     tool output and tool-call arguments may differ;
 //   - a message without an id, role user, kind compaction_summary or injected:
-//     a new one. Its id and frame are the host's.
+//     a new one. Its id and frame are the host's. It stands where the list has it, but
+//     never before the task, between a tool call and its results, or behind calls
+//     whose results may still arrive. Summaries next to each other become one.
 //
 // Anything else is refused: ids that the input does not have, a second use of
 // an id, new messages that pose as somebody.

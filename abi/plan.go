@@ -15,7 +15,8 @@ type Plan struct {
 	// Edit shortens tool output and tool-call arguments in messages that stay.
 	Edit []Edit `json:"edit,omitempty"`
 	// Summary is the text that stands for what is superseded. Empty where what
-	// the host reads off it alone does.
+	// the host reads off it alone does. In the plan of a plugin's list it is what the
+	// summaries in Insert say; the host's note goes with the first of them.
 	Summary string `json:"summary,omitempty"`
 	// AuditSummary is what the plan's maker says of it to people. No model is shown it.
 	AuditSummary string `json:"audit_summary,omitempty"`
@@ -47,6 +48,9 @@ type Insert struct {
 	Kind Kind `json:"kind"`
 	// Text is what the message says, without the frame.
 	Text string `json:"text"`
+	// After is the id of the message that it stands behind. Empty: right behind the task,
+	// where it stands too if that is further on. It never parts a tool call from its results.
+	After string `json:"after,omitempty"`
 	// Source is where the text comes from; it is named in the frame.
 	Source Source `json:"source"`
 }

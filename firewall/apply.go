@@ -2,7 +2,6 @@ package firewall
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -71,7 +70,7 @@ type application struct {
 	index    map[string]int
 	gone     []bool
 	edited   map[int]abi.Message
-	inserted []abi.Message
+	inserted []insertion
 }
 
 func (a *application) supersede(p abi.Plan) error {
@@ -138,6 +137,10 @@ func (a *application) wholeUnits(abi.Plan) error {
 func (a *application) insert(p abi.Plan) error {
 	replaced := digest(p.Supersede...)
 	for k, in := range p.Insert {
+		after, err := a.place(in)
+		if err != nil {
+			return err
+		}
 		m, err := frame(in, digest(replaced, strconv.Itoa(k)), a.index)
 		if err != nil {
 			return err
@@ -146,7 +149,7 @@ func (a *application) insert(p abi.Plan) error {
 			m.Timestamp = a.Time
 		}
 		a.index[m.ID] = -1
-		a.inserted = append(a.inserted, m)
+		a.inserted = append(a.inserted, insertion{m, after})
 	}
 	return nil
 }
@@ -171,13 +174,8 @@ func (a *application) verdict() (*Verdict, error) {
 		kept = append(kept, *m)
 	}
 	v.Messages = kept
-	if i := slices.IndexFunc(a.inserted, func(m abi.Message) bool { return m.Kind == abi.KindSummary }); i >= 0 {
-		a.inserted[i].Content = abi.Text(a.Keepers.Note(a.inserted[i].Text(), kept))
-	}
 	if len(a.inserted) > 0 {
-		at := abi.PrefixEnd(kept)
-		v.Messages = make([]abi.Message, 0, len(kept)+len(a.inserted))
-		v.Messages = append(append(append(v.Messages, kept[:at]...), a.inserted...), kept[at:]...)
+		v.Messages, v.Inserted = a.inPlace(kept)
 	}
 	if a.DropThinking {
 		v.Messages, v.Bare = DropThinking(a.Messages, v.Messages)
@@ -186,9 +184,6 @@ func (a *application) verdict() (*Verdict, error) {
 	for i := range v.Messages {
 		v.Cost[i] = a.Count.Message(&v.Messages[i])
 		v.Tokens += v.Cost[i]
-	}
-	for i := range a.inserted {
-		v.Inserted = append(v.Inserted, a.inserted[i].ID)
 	}
 	v.Met = v.Tokens <= a.Target
 	switch {

@@ -11,35 +11,33 @@ import (
 // superseded, what differs is edited, what is new is inserted. It refuses
 // answers that name messages the session does not have, name one twice, change
 // the order, rewrite what somebody said, or pose as somebody. msgs is what the
-// compactor was given. A summary beside the list is the plan's AuditSummary.
+// compactor was given. What is new stands behind the message that the list has before it.
+// A summary beside the list is the plan's AuditSummary.
 func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Plan, error) {
 	r := reading{msgs: msgs, index: make(map[string]int, len(msgs)), seen: make([]bool, len(msgs)), last: -1}
 	r.plan.Source = source
 	for i := range msgs {
 		r.index[msgs[i].ID] = i
 	}
-	var said []string
 	for i := range out.Messages {
-		m := &out.Messages[i]
+		m, read := &out.Messages[i], r.known
 		if m.Ref == "" && m.ID == "" {
-			text, err := newMessage(&m.Message)
-			if err != nil {
-				return abi.Plan{}, err
-			}
-			if m.Kind == abi.KindSummary {
-				said = append(said, text)
-			} else {
-				r.plan.Insert = append(r.plan.Insert, abi.Insert{Kind: m.Kind, Text: text, Source: source})
-			}
-			continue
+			read = r.added
 		}
-		if err := r.known(m); err != nil {
+		if err := read(m); err != nil {
 			return abi.Plan{}, err
 		}
 	}
 	for i := range msgs {
 		if !r.seen[i] {
 			r.plan.Supersede = append(r.plan.Supersede, msgs[i].ID)
+		}
+	}
+	var said []string
+	for k, texts := range r.texts {
+		in := &r.plan.Insert[k]
+		if in.Text = strings.Join(texts, "\n\n"); in.Kind == abi.KindSummary {
+			said = append(said, in.Text)
 		}
 	}
 	r.plan.Summary, r.plan.AuditSummary = strings.Join(said, "\n\n"), out.Summary
@@ -53,6 +51,7 @@ type reading struct {
 	seen  []bool
 	last  int
 	plan  abi.Plan
+	texts [][]string // of each of the plan's insertions
 }
 
 // known reads an entry that names an input message.
@@ -103,7 +102,25 @@ func (r *reading) compare(was, is *abi.Message) error {
 	return nil
 }
 
-// newMessage reads an entry that names no input message.
+// added reads an entry that names no input message. Summaries next to each other are one.
+func (r *reading) added(m *abi.OutputMessage) error {
+	text, err := newMessage(&m.Message)
+	if err != nil {
+		return err
+	}
+	in := abi.Insert{Kind: m.Kind, Source: r.plan.Source}
+	if r.last >= 0 {
+		in.After = r.msgs[r.last].ID
+	}
+	if n := len(r.plan.Insert) - 1; n >= 0 && in.Kind == abi.KindSummary && r.plan.Insert[n] == in {
+		r.texts[n] = append(r.texts[n], text)
+		return nil
+	}
+	r.plan.Insert, r.texts = append(r.plan.Insert, in), append(r.texts, []string{text})
+	return nil
+}
+
+// newMessage reads what a new message says.
 func newMessage(m *abi.Message) (string, error) {
 	if m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
 		return "", refuse(abi.CodeForged, "adds a message of role %q and kind %q: new ones are role user, kind %s or %s",

@@ -75,12 +75,20 @@ func TestFromOutput(t *testing.T) {
 		{"time, meta, raw and name are the host's: no difference", `{"messages":[{"ref":"sys"},` +
 			full(t, "task", map[string]any{"timestamp": "2030-01-01T00:00:00Z", "meta": map[string]any{"x": 1},
 				"raw": 5, "name": "x"}) + `,` + rest + `]}`, abi.Plan{Supersede: all}},
-		{"new summaries become the summary, injections are inserted",
+		{"new messages are inserted where the list has them, and what summaries say is the summary",
 			`{"messages":[{"ref":"sys"},{"ref":"task"},{"role":"user","kind":"compaction_summary","content":" one "},` +
 				`{"role":"user","kind":"injected","content":"memory"},` + rest + `,{"role":"user","kind":"compaction_summary",` +
 				`"content":[{"type":"text","text":"two"}]}],"summary":"for people"}`,
 			abi.Plan{Supersede: all, Summary: "one\n\ntwo", AuditSummary: "for people",
-				Insert: []abi.Insert{{Kind: abi.KindInjected, Text: "memory", Source: source}}}},
+				Insert: []abi.Insert{{Kind: abi.KindSummary, Text: "one", Source: source, After: "task"},
+					{Kind: abi.KindInjected, Text: "memory", Source: source, After: "task"},
+					{Kind: abi.KindSummary, Text: "two", Source: source, After: "rz"}}}},
+		{"summaries next to each other are one", `{"messages":[{"role":"user","kind":"compaction_summary","content":"0"},` +
+			`{"ref":"sys"},{"ref":"task"},{"role":"user","kind":"compaction_summary","content":"one"},` +
+			`{"role":"user","kind":"compaction_summary","content":"two"},` + rest + `]}`,
+			abi.Plan{Supersede: all, Summary: "0\n\none\n\ntwo", Insert: []abi.Insert{
+				{Kind: abi.KindSummary, Text: "0", Source: source},
+				{Kind: abi.KindSummary, Text: "one\n\ntwo", Source: source, After: "task"}}}},
 		{"a summary beside the list is for people", `{"messages":[{"ref":"sys"},{"ref":"task"},` +
 			`` + rest + `],"summary":"short"}`,
 			abi.Plan{Supersede: all, AuditSummary: "short"}},

@@ -127,12 +127,13 @@ export class OutputMessage {
     return new OutputMessage(`{${head},"content":${quote(content)}}`);
   }
 
-  // summary is a new message, which stands for what is not in the list.
+  // summary is a new message, which stands for what is not in the list, behind the
+  // entry before it. Summaries next to each other are one.
   static summary(content: string): OutputMessage {
     return new OutputMessage(`{"role":"user","kind":"compaction_summary","content":${quote(content)}}`);
   }
 
-  // inject is a new message with other text for the model.
+  // inject is a new message with other text for the model, behind the entry before it.
   static inject(content: string): OutputMessage {
     return new OutputMessage(`{"role":"user","kind":"injected","content":${quote(content)}}`);
   }

@@ -1,0 +1,94 @@
+package firewall
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// insertion is a message that comes, and the index of the one that it stands behind, -1
+// where that is the task; then the index in what stays before which it stands.
+type insertion struct {
+	abi.Message
+	after int
+}
+
+// place is the index of the message that an insertion stands behind.
+func (a *application) place(in abi.Insert) (int, error) {
+	if in.After == "" {
+		return -1, nil
+	}
+	i, ok := a.index[in.After]
+	if !ok || i < 0 {
+		return 0, refuse(abi.CodeUnknownID, "inserts a message behind %q, which is not in the session", in.After)
+	}
+	return i, nil
+}
+
+// inPlace is the list of what stays with what comes, and the ids of that in the order of
+// the list. What comes stands where the plan has it, but never within the prefix, between a
+// call and its results, or behind calls whose results may still arrive. A note that names
+// pins stands before older ones: the first that names any is the one that holds.
+func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []string) {
+	stays := make([]int, 0, len(a.gone)+1) // how many stay before each message, and in all
+	n := 0
+	for _, gone := range a.gone {
+		stays = append(stays, n)
+		if !gone {
+			n++
+		}
+	}
+	stays = append(stays, n)
+	first, gaps, note := abi.PrefixEnd(kept), gapsOf(kept), true
+	for k := range a.inserted {
+		in, at := &a.inserted[k], first
+		if in.after >= 0 {
+			at = max(first, gaps[stays[in.after+1]])
+		}
+		if in.Kind == abi.KindSummary && note {
+			note = false
+			in.Content = abi.Text(a.Keepers.Note(in.Text(), kept))
+			at = max(first, a.Keepers.Place(kept, at))
+		}
+		in.after = at
+	}
+	slices.SortStableFunc(a.inserted, func(x, y insertion) int { return x.after - y.after })
+	list, n = make([]abi.Message, 0, len(kept)+len(a.inserted)), 0
+	for i := range a.inserted {
+		in := &a.inserted[i]
+		list = append(append(list, kept[n:in.after]...), in.Message)
+		ids, n = append(ids, in.ID), in.after
+	}
+	return append(list, kept[n:]...), ids
+}
+
+// gapsOf is, for each index of a list and its end, the next one at which a message parts no
+// call from its results. It is the one before where results may still arrive behind the list.
+func gapsOf(msgs []abi.Message) []int {
+	gaps, inside := make([]int, len(msgs)+1), make([]int, len(msgs)+2)
+	units, of := abi.Units(msgs)
+	for _, u := range units {
+		inside[u[0]+1]++
+		inside[u[len(u)-1]+1]--
+	}
+	for i := 1; i < len(inside); i++ {
+		inside[i] += inside[i-1]
+	}
+	end := len(msgs)
+	if end > 0 {
+		last := units[of[end-1]]
+		if calls := msgs[last[0]].ToolCalls; len(calls) > 0 && len(last) <= len(calls) {
+			for end = last[0]; inside[end] > 0; {
+				end--
+			}
+		}
+	}
+	next := end
+	for i := len(msgs); i >= 0; i-- {
+		if i <= end && inside[i] == 0 {
+			next = i
+		}
+		gaps[i] = next
+	}
+	return gaps
+}
