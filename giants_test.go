@@ -126,6 +126,35 @@ func TestGiantOutputOfAPersonsCommand(t *testing.T) {
 	}
 }
 
+// TestOutputOfAPersonsCommandLeavesTheNoteItsDue: what a command put out that a person ran last fits under the target, and
+// takes most of it: it is cut for the note to have what it is due. Where it leaves that, it stays whole.
+func TestOutputOfAPersonsCommandLeavesTheNoteItsDue(t *testing.T) {
+	features.Proves(t, "K10", "A11", "complaint 5")
+	for _, tc := range []struct {
+		lines int
+		cut   bool
+	}{{800, true}, {100, false}} {
+		t.Run(fmt.Sprintf("%d lines", tc.lines), func(t *testing.T) {
+			listing := "Ran `find .`\n" + strings.Repeat("a name of a file\n", tc.lines) + "end"
+			msgs := append(chat(2000), abi.Message{ID: "ran", Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(listing)})
+			req := request(10_000, msgs)
+			req.Recall = "ask the host"
+			r := compact(t, newCompactor(t, kagewasm.Options{}), req)
+			last := r.Messages[len(r.Messages)-1].Text()
+			if cut := last != listing; cut != tc.cut || r.Report.TokensAfter > 6000 || len(r.Report.Pruned.Words) > 0 {
+				t.Errorf("cut: %v; %s; it begins %.40q", cut, r.Report.Reason, last)
+			}
+			if tc.cut && (!strings.HasPrefix(last, "Ran `find .`\na name") || !strings.HasSuffix(last, "\nend") ||
+				!strings.Contains(last, "message ran; ask the host ...]") || !slices.Contains(r.Report.Pruned.IDs, "ran")) {
+				t.Errorf("pruned %v: %s", r.Report.Pruned.IDs, last)
+			}
+			if left := 6000 - r.Report.TokensAfter; left > 1500 {
+				t.Errorf("%d tokens are left unused: %s", left, r.Report.Reason)
+			}
+		})
+	}
+}
+
 // TestManyResultsAtOnce: where many calls were answered at once, none of the results is a giant and together they leave
 // no room, they are cut on until a target that was asked for is met.
 func TestManyResultsAtOnce(t *testing.T) {

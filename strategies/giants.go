@@ -13,19 +13,40 @@ import (
 // where that does not do, as where many calls were answered at once and none of the
 // results is a giant. What fits is left alone: the model may not have seen it yet.
 // Output is that of tools, and what programs wrote in the role of the user: a command that
-// a person ran, for one. Of the latter recall says in one line how the rest can be read.
+// a person ran, for one. Of the latter recall says in one line how the rest can be read. It
+// is cut too where it alone leaves a note less than its due under the lower threshold: what
+// a command printed is no reason to forget the session.
 // It returns the view with them cut, and the ids of those.
 func ShortenFixed(v *View, keep KeepConfig, n NoteConfig, recall string) (*View, []string) {
 	if keep.MessageTokens < 0 || v.All {
 		return v, nil
 	}
-	return shortenUnder(v, n, manyParts, leastOutput, func(v *View, limit int) (*View, []string) {
+	cutPrinted := func(v *View, limit int) (*View, []string) {
 		limit = cmp.Or(keep.MessageTokens, limit)
-		after, ids := v.Edited(capped(v, limit, v.stays))
-		after, printed := after.excerpted(limit, recall, func(i int) bool { return !v.Pinned[i] && v.printed(i) })
+		return v.excerpted(limit, recall, func(i int) bool { return !v.Pinned[i] && v.printed(i) })
+	}
+	after, all := shortenUnder(v, n, manyParts, leastOutput, isTight, func(v *View, limit int) (*View, []string) {
+		after, ids := v.Edited(capped(v, cmp.Or(keep.MessageTokens, limit), v.stays))
+		after, printed := cutPrinted(after, limit)
 		return after, append(ids, printed...)
 	})
+	lower := *after
+	if v.Lower > 0 {
+		lower.Target = min(v.Target, v.Lower)
+	}
+	wants := func(b Budget) bool { return b.Tight || b.cramped }
+	cut, printed := shortenUnder(&lower, n, fewParts, minCap, wants, cutPrinted)
+	if len(printed) == 0 {
+		return after, all
+	}
+	cut.Target = v.Target
+	all = append(all, printed...)
+	slices.Sort(all)
+	return cut, slices.Compact(all)
 }
+
+// isTight reports whether what stays leaves no room for a note.
+func isTight(b Budget) bool { return b.Tight }
 
 // printed reports whether a program wrote message i in the role of the user.
 func (v *View) printed(i int) bool {
@@ -42,7 +63,7 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 	if keep.MessageTokens < 0 {
 		return v, nil
 	}
-	return shortenUnder(v, n, fewParts, minCap, func(v *View, limit int) (*View, []string) {
+	return shortenUnder(v, n, fewParts, minCap, isTight, func(v *View, limit int) (*View, []string) {
 		return v.excerpted(limit, recall, func(i int) bool { return !held(&v.Messages[i]) })
 	})
 }
@@ -70,13 +91,13 @@ const (
 )
 
 // shortenUnder shortens to half of the target, and to a quarter and so on down to one of so
-// many parts where what has to stay still leaves no room for a note.
-func shortenUnder(v *View, n NoteConfig, parts, least int, to func(v *View, limit int) (*View, []string)) (
-	after *View, all []string) {
+// many parts, as long as what has to stay leaves a note a budget that wants it.
+func shortenUnder(v *View, n NoteConfig, parts, least int, wants func(Budget) bool,
+	to func(v *View, limit int) (*View, []string)) (after *View, all []string) {
 	for share := 2; share <= parts; share *= 2 {
 		turn := *v
 		turn.All = false // what is pinned may leave no room by itself
-		if !NewBudget(&turn, n, DropSource).Tight {
+		if !wants(NewBudget(&turn, n, DropSource)) {
 			break
 		}
 		next, ids := to(v, max(least, v.Target/share))

@@ -45,6 +45,8 @@ type Budget struct {
 	// goes then, and the note gets a part of what is left up to the next
 	// threshold.
 	Tight bool
+	// cramped: what has to stay leaves the note less than its due.
+	cramped bool
 	// Read reads messages that would go, as they came to the session, and those that
 	// edits would shorten. It may be nil, and is called in the goroutine that called
 	// Plan.
@@ -143,13 +145,15 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	case left >= b.Note:
 		b.Inject = min(b.Inject, left-b.Note) // a plan that keeps to it is not refused for it
 	case !v.Asked && left >= b.Note/2 && left-frame >= minHost:
-		b.Note, b.Host, b.Inject = left, left-frame, 0
+		b.Note, b.Host, b.Inject, b.cramped = left, left-frame, 0, true
 	default:
 		least := max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)
 		if v.Asked {
 			least = frame + v.LeastNote()
 		}
-		b.Note = max(left, min(b.Note, least))
+		due := b.Note
+		b.Note = max(left, min(due, least))
+		b.cramped = b.Note < due
 		b.Host, b.Inject = max(0, b.Note-frame), 0
 		if b.Tight = !v.Asked || b.Note > left; b.Tight {
 			b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
