@@ -17,11 +17,10 @@ type Note struct {
 	turns       []turn
 	rules       []rule // of messages that earlier notes shortened
 	todos       todos
+	loads       loads
 	steps       []step   // what was said and done last
 	standing    standing // behind them
-	earlier     []string // lines of a summary that somebody else wrote
-	earlierAge  string   // when it was written, as the note says it
-	earlierOpen bool     // what it says to be open stands first
+	past        past     // a summary that somebody else wrote
 	transcripts []string // how earlier notes say that more can be found
 }
 
@@ -102,14 +101,19 @@ func Build(ctx context.Context, s Session) *Note {
 			f := n.summary(m.Text())
 			shift := t.takeOver(f)
 			if f.foreign {
-				n.earlierAge = age(t.n, s.Messages[i+1:], origins[i+1:])
+				n.past.written(t.n, s.Messages[i+1:], origins[i+1:])
 			}
 			for _, r := range f.rules {
 				r.n += shift
 				n.rules = append(n.rules, r)
 			}
+			for _, l := range f.loads.list {
+				l.n += shift
+				n.loads.add(l)
+			}
 		default:
 			t.message(m, origins[i])
+			n.loads.message(m, t.n)
 			n.todos.message(m)
 		}
 	}
@@ -149,7 +153,7 @@ func (n *Note) Files() abi.Files {
 // empty reports whether there is nothing to say.
 func (n *Note) empty() bool {
 	return n.names.Empty() && len(n.names.Failures()) == 0 && n.todos.none() &&
-		len(n.turns)+len(n.rules)+len(n.earlier) == 0
+		len(n.turns)+len(n.rules)+len(n.loads.list) == 0 && n.past.none()
 }
 
 // Words says how much of what persons wrote in the superseded messages a text

@@ -37,6 +37,10 @@ var (
 	// withdrawWords take back what was said before, requestWords make a question a wish.
 	withdrawWords = newVocabulary("withdrawing")
 	requestWords  = newVocabulary("requesting")
+	// correctingWords begin a sentence that corrects what was done or said, correctWords stand in one.
+	correctingWords, correctWords = newVocabulary("correcting"), newVocabulary("correct")
+	// idlingWords begin small talk.
+	idlingWords = newVocabulary("idling")
 )
 
 // maxPasted is the length of a message, in bytes, over which its lists are taken for
@@ -144,6 +148,36 @@ func withdraws(s string) bool {
 
 // negated is a word that takes back, and does not.
 var negated = regexp.MustCompile(`(never|not|n't|n’t|nicht) (forget|undo|revert|cancel|ignore|scratch|roll|take|back)`)
+
+// corrects reports whether the words of a person say of what was done or said that it is not so: "no, put it in the
+// other container".
+func corrects(words string) bool {
+	for line := range unfenced(words) {
+		for s := range sentences(line) {
+			return correctingWords.begins(strings.TrimLeft(s, "\"'(*_ ")) || correctWords.says(s+" ")
+		}
+	}
+	return false
+}
+
+// idles reports whether words are small talk: a line that begins as such, without a name, a number or a question, after
+// which nothing was done.
+func (t *turn) idles() bool {
+	words := t.words
+	if words == "" || len(words) > maxIdle || strings.Contains(words, "\n") || len(t.came) > 0 || t.again > 0 ||
+		!idlingWords.begins(words) || asks(words) || len(bindings(words)) > 0 {
+		return false
+	}
+	for i, r := range words {
+		if i > 0 && unicode.IsUpper(r) || unicode.IsDigit(r) || strings.ContainsRune("`/_@#", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxIdle is how long small talk is, in bytes.
+const maxIdle = 60
 
 // takesBack reports whether the words of a person begin by taking back what was said before them.
 func takesBack(words string) bool {

@@ -3,6 +3,7 @@ package note_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -267,5 +268,48 @@ func TestNotCutAgain(t *testing.T) {
 	}
 	if short == 0 {
 		t.Error("no budget leaves the first sentence alone")
+	}
+}
+
+// TestSmallTalkGoesFirst: where there is not room for all words, small talk goes before what says something, and a
+// message that corrects what was done goes after the one that it corrects.
+func TestSmallTalkGoesFirst(t *testing.T) {
+	features.Proves(t, "A6", "complaint 18")
+	const (
+		ask   = "then put the pending results into a queue of their own, above the editor, where one sees them, and flush it"
+		wrong = "no, we want them in the container, and on the next submit we move them to the chat and add them to the context"
+	)
+	talk := []string{"wow", "jesus, everything works, you are a monster", "thanks, that was quick", "cool, i like how it looks now"}
+	msgs := session("Untangle the modes.", said("Untangled."))
+	var asks []string
+	for i, words := range talk {
+		what := fmt.Sprintf("and what becomes of results of mode number %d that nobody has seen, who takes them from there?", i)
+		asks = append(asks, what)
+		msgs = append(msgs, session(words, said("Yes."), what, said("Nobody."))...)
+	}
+	msgs = append(msgs, session(ask, edit("/srv/kw/a.go", "ok", false), said("Put there."), wrong,
+		edit("/srv/kw/b.go", "ok", false), said("Moved."), "Go on.", said("Done."), "And now?", said("Nothing."))...)
+	first, corrected := 0, 0
+	for budget := 1500; budget >= 100; budget-- {
+		text := render(msgs, note.Options{Budget: budget})
+		shows := func(words string) bool { return strings.Contains(text, "\n> "+words+"\n") }
+		if talks := slices.IndexFunc(talk, shows); talks >= 0 {
+			for _, what := range asks {
+				if !shows(what) {
+					t.Fatalf("%d tokens: %q stays, and %q does not:\n%s", budget, talk[talks], what, text)
+				}
+			}
+		} else if shows(asks[len(asks)-1]) {
+			first++
+		}
+		if shows(ask) && !shows(wrong) {
+			t.Fatalf("%d tokens: what was corrected is shown and not what corrects it:\n%s", budget, text)
+		}
+		if shows(wrong) && !shows(ask) {
+			corrected++
+		}
+	}
+	if first == 0 || corrected == 0 {
+		t.Errorf("in %d sizes small talk went first, in %d what was corrected", first, corrected)
 	}
 }

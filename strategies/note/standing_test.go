@@ -139,6 +139,42 @@ func TestWorkedOn(t *testing.T) {
 	})
 }
 
+// TestWorkedOnIsTold: where the note says that what came of the newest message is told in it alone, it is, or the note
+// says where else, or that there is no room.
+func TestWorkedOnIsTold(t *testing.T) {
+	features.Proves(t, "N13")
+	const worked = "The agent has worked on it: what came of it is told "
+	msgs := session("Mend it. "+strings.Repeat("And say why it broke. ", 30), said("Mended."), "Why do they come late?",
+		run("grep -rn lease .", "a.go:1: lease", false), said("The lock is taken late, and the lease is read before it."))
+	s := goneUpTo(len(msgs), msgs)
+	s.Gone[2] = false
+	seen := make(map[string]bool)
+	for budget := 60; budget < 1500; budget += 10 {
+		text := write(s, note.Options{Budget: budget})
+		_, below, ok := strings.Cut(thread(text), "below: \"Why do they come late?\"\n")
+		below = strings.TrimPrefix(below, "- Besides: 1 other command\n")
+		if !ok || !strings.HasPrefix(below, "- The agent has worked on it: ") {
+			continue
+		}
+		switch told, _, _ := strings.Cut(below+"\n", "\n"); {
+		case strings.HasPrefix(below, told+"\n- Agent: The lock is taken late"):
+			seen["here"] = strings.HasSuffix(told, worked+"here alone.")
+		case strings.Contains(text, "\n[2]\n- "):
+			seen["below"] = strings.HasSuffix(told, worked+"below, where it stood at the end.")
+		default:
+			seen["nowhere"] = strings.HasSuffix(told, ": there is no room here to tell what came of it.")
+		}
+		for where, ok := range seen {
+			if !ok {
+				t.Fatalf("%d tokens, %s:\n%s", budget, where, text)
+			}
+		}
+	}
+	if len(seen) < 2 {
+		t.Errorf("only %v", seen)
+	}
+}
+
 // TestStandingOfWhatStays: how things stood is told of all messages up to the last that goes, of those that stay in
 // between too.
 func TestStandingOfWhatStays(t *testing.T) {

@@ -30,10 +30,12 @@ type view struct {
 	size  []int      // of the words, a place in sizes
 	came  [][]string // the lines on what came of it, empty where one is not shown
 	said  []string   // the words of the agent, empty where they are not shown
-	binds []bool     // the words bind what follows, or bear on what is asked for
+	binds []bool     // the words bind what follows, correct what was done, or bear on what is asked for
+	idle  []bool     // the words say nothing that somebody has to know
 	cost  int        // of what is shown so far, in tokens
 	count func(string) int
 	focus *Focus
+	stood string // what is told of how it stood at the end
 }
 
 // show chooses what of the words of persons is shown in so many tokens.
@@ -43,7 +45,9 @@ func show(turns []turn, focus *Focus, budget int, count func(string) int) *view 
 		count: count, focus: focus}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
-		v.binds = append(v.binds, binding(turns[i].words) || focus.bears(turns[i].words))
+		words := turns[i].words
+		v.binds = append(v.binds, binding(words) || corrects(words) || focus.bears(words))
+		v.idle = append(v.idle, turns[i].idles() && !v.binds[i] && (i == 0 || !turns[i].answersTo(&turns[i-1])))
 	}
 	if len(turns) > 0 {
 		head := count(headThread + "\n" + aboutThread)
@@ -53,7 +57,7 @@ func show(turns []turn, focus *Focus, budget int, count func(string) int) *view 
 }
 
 // shrink makes the words fit, and returns what they cost. Long words shrink before short
-// ones, and those that bind what follows last; old ones before new ones, and the newest when all others have.
+// ones, but small talk goes before words that say something shrink to a sentence, and those that bind what follows last; old ones before new ones, and the newest when all others have.
 func (v *view) shrink(budget int) (total int) {
 	cost := make([]int, len(v.turns))
 	for i := range v.turns {
@@ -75,16 +79,18 @@ func (v *view) shrink(budget int) (total int) {
 			to   int  // the size
 			over int  // of turns that cost more, in tokens
 			all  bool // of those that bind too
+			idle bool // of small talk alone
 		}{
-			{1, 0, false}, {2, 0, false}, {3, 0, false}, {least, 40, false}, {1, 0, true}, {2, 0, true}, {3, 0, true},
-			{least, 20, false}, {least, 40, true}, {least, 0, false}, {least, 0, true},
+			{1, 0, false, false}, {2, 0, false, false}, {least, 0, false, true}, {3, 0, false, false},
+			{least, 40, false, false}, {1, 0, true, false}, {2, 0, true, false}, {3, 0, true, false},
+			{least, 20, false, false}, {least, 40, true, false}, {least, 0, false, false}, {least, 0, true, false},
 		} {
 			for i := range v.turns {
 				if total <= budget {
 					return total
 				}
-				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (newest ||
-					!v.newest(i)) {
+				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (!step.idle || v.idle[i]) &&
+					(newest || !v.newest(i)) {
 					resize(i, step.to)
 				}
 			}
@@ -415,9 +421,20 @@ func (v *view) fold(from, end int) string {
 
 // shown are the lines on what came of a turn that are shown.
 func (v *view) shown(i int) (lines []string) {
+	worked, told := -1, v.said[i] != ""
 	for _, line := range v.came[i] {
+		if line == workedOn {
+			worked = len(lines)
+		}
 		if line != "" {
+			told = told || line != workedOn && !strings.HasPrefix(line, work.Besides)
 			lines = append(lines, "- "+line)
+		}
+	}
+	if worked >= 0 && !told {
+		lines[worked] = "- " + workedMute
+		if strings.Contains(v.stood, fmt.Sprintf("\n[%d]\n", v.turns[i].n)) {
+			lines[worked] = "- " + workedBelow
 		}
 	}
 	return lines
@@ -455,6 +472,9 @@ func readThread(lines []string) (turns []turn) {
 		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
 			last.said = text
 		} else if text, ok := strings.CutPrefix(line, "- "); ok {
+			if isWorked(text) {
+				text = workedOn
+			}
 			last.came = append(last.came, text)
 		} else if text, ok := strings.CutPrefix(line+" ", quoteMark); ok {
 			words = append(words, strings.TrimSuffix(text, " "))

@@ -109,7 +109,9 @@ func (t *thread) person(m *abi.Message, where string) {
 }
 
 // isOpen reports whether a line says where the rest of a turn stands: it holds until the turn goes on.
-func isOpen(line string) bool { return line == goesOn || line == workedOn }
+func isOpen(line string) bool { return line == goesOn || isWorked(line) }
+
+func isWorked(line string) bool { return line == workedOn || line == workedBelow || line == workedMute }
 
 // opening is how words begin that stand elsewhere, for a reader to find them by.
 func opening(words string) string {
@@ -337,6 +339,9 @@ const (
 	// goesOn says of a turn that a part of it stays, workedOn of one whose message stays that nothing else does.
 	goesOn   = "It goes on below."
 	workedOn = "The agent has worked on it: what came of it is told here alone."
+	// workedBelow and workedMute stand for that where none of it is told beside the words.
+	workedBelow = "The agent has worked on it: what came of it is told below, where it stood at the end."
+	workedMute  = "The agent has worked on it: there is no room here to tell what came of it."
 	// foundMark begins what an agent said on the way to its closing words.
 	foundMark = "Agent on the way: "
 	// maxFindings is how much of that is told, in sentences.

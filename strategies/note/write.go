@@ -123,6 +123,8 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.left -= asked
 	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= o.Count(strings.Join(rules, "\n"))
+	loaded := p.loaded(&n.loads, min(loadedShare*budget/100, p.left-least/2))
+	p.left -= o.Count(strings.Join(loaded, "\n"))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(cameShare.of(budget)-deeds, p.left-least/2)))
@@ -132,10 +134,12 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
 	came := max(0, cameShare.of(budget)-deeds-refused-asked)
+	v.stood = stood
 	v.fill(min(came+extra, p.left), saidShare.of(budget)+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)
 	p.put(rules...)
+	p.put(loaded...)
 	p.put(state...)
 	p.left += reserved
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))

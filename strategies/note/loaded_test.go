@@ -1,0 +1,58 @@
+package note_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestWhatSkillsForbid: of a skill that the agent loaded and of a message of the system that came in the middle the note
+// says where it can be read again, and what it forbids, once, after any number of compactions.
+func TestWhatSkillsForbid(t *testing.T) {
+	features.Proves(t, "N13")
+	meta := func(text string) abi.Message {
+		return abi.Message{Role: abi.RoleUser, Kind: abi.KindMeta, Content: abi.Text(text)}
+	}
+	review := meta("Base directory for this skill: /home/a/.claude/skills/receiving-review\n\n# Reviews\n\n" +
+		"Reviews are read.\n\n## Forbidden Responses\n\n**NEVER:**\n- \"Great point!\" (performative)\n\n**INSTEAD:**\n" +
+		"- Just start working\n\nYou must not merge by yourself. Ask first.\n\n```\nnever mind this code\n```\n")
+	collab := called("exec_command", map[string]any{"cmd": "sed -n '1,220p' /home/a/.codex/skills/collab/SKILL.md"},
+		"Chunk ID: b8\nOutput:\n---\nname: collab\ndescription: Start a session.\n---\n\n# Collab\n\n"+
+			"- Never skip fencing checks\n- Always write the snapshot first\n", false)
+	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
+	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
+	const want = "## What skills and later messages of the system say\n" +
+		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review/SKILL.md:\n" +
+		"  - NEVER: \"Great point!\" (performative)\n" +
+		"  - You must not merge by yourself.\n" +
+		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +
+		"  - Never skip fencing checks\n" +
+		"- [2] message of the system, message m7:\n" +
+		"  - You must not edit files.\n"
+	text := render(session(first, "Answer the review.", review, said("Read."), "And together.", review, collab, late,
+		said("Yes.")), note.Options{Budget: 20_000})
+	if strings.Contains(text, "who you are") {
+		t.Errorf("the first message of the system stays by itself:\n%s", text)
+	}
+	for round := range 3 {
+		if got := text + "\n"; !strings.Contains(got, want) || strings.Count(got, "performative") != 1 {
+			t.Errorf("round %d:\n%s", round, text)
+		}
+		text = render(session(summary(text)), note.Options{Budget: 20_000})
+	}
+	t.Run("little room", func(t *testing.T) {
+		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 1300})
+		if !strings.Contains(text, "- [1] skill receiving-review from ") || strings.Contains(text, "not merge") {
+			t.Errorf("%s", text)
+		}
+	})
+	t.Run("no skill", func(t *testing.T) {
+		text := render(session("Look.", run("cat /home/a/notes/SKILL.md", "never read", false), said("Read.")), note.Options{})
+		if strings.Contains(text, "What skills") {
+			t.Errorf("%s", text)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package note
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// A summary that another program wrote says how things were when it was written: what it calls open may be done since,
+// and a rule in it taken back. So it is told as of then, with what it says in that order: what was open, what bound, and
+// the rest.
+
+// past is a summary that somebody else wrote, line by line.
+type past struct {
+	// n is the message of a person before which it was written, or within which; 0 where nobody knows.
+	n                 int
+	within            bool
+	open, bound, rest []string
+}
+
+// none reports whether there is none.
+func (p *past) none() bool { return len(p.open)+len(p.bound)+len(p.rest) == 0 }
+
+// maxEarlier is how much of a summary that somebody else wrote is remembered,
+// in bytes.
+const maxEarlier = 12 << 10
+
+// openTitles are words in the titles of sections that say what was still to be done, boundTitles of those that say how.
+var (
+	openTitles  = []string{"pending", "current", "next", "remaining", "open", "todo", "in progress", "blocked"}
+	boundTitles = []string{"preference", "constraint", "rule", "decision", "requirement", "guideline", "convention"}
+)
+
+// pastOf parts a summary by the titles of its sections.
+func pastOf(text string) (p past) {
+	into := &p.rest
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if slices.ContainsFunc(asides, func(s string) bool { return strings.HasPrefix(line, s) }) {
+			continue
+		}
+		if title, ok := sectionTitle(line); ok {
+			switch title = strings.ToLower(title); {
+			case toolcall.HasAny(title, openTitles):
+				into = &p.open
+			case toolcall.HasAny(title, boundTitles):
+				into = &p.bound
+			default:
+				into = &p.rest
+			}
+		}
+		quoteInto(into, line)
+	}
+	p.open, p.bound, p.rest = ends(p.open), ends(p.bound), ends(p.rest)
+	return p
+}
+
+// ends are the first and the last lines of many, in half of maxEarlier.
+func ends(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(clip.Ends(strings.Join(lines, "\n"), maxEarlier/4), "\n")
+}
+
+// quoteInto adds one line of a summary. Headings in it are none of the note's.
+func quoteInto(lines *[]string, line string) {
+	if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")); line != "" {
+		*lines = append(*lines, clip.Words(line, 4*maxEntry))
+	}
+}
+
+// written says when a summary was written that follows message n of a person: before the next one, or in the middle of n
+// where the agent goes on with that first.
+func (p *past) written(n int, next []abi.Message, origins []abi.Origin) {
+	p.n, p.within = n+1, false
+	for i := range next {
+		if origins[i] == abi.FromPerson {
+			return
+		}
+		if n > 0 && (next[i].Role == abi.RoleAssistant || next[i].Role == abi.RoleTool) {
+			p.n, p.within = n, true
+			return
+		}
+	}
+}
+
+const (
+	// beforeMark and withinMark say when a summary was written, by the message of a person.
+	beforeMark = "It was written before ["
+	withinMark = "It was written in the middle of ["
+	// thenMark follows where something came after it: how much persons said is put in, where they did.
+	thenMark  = "What it calls open or a rule was so then. What %sthe agent did after it, told above, holds over it."
+	sinceThen = "%d messages of persons said and "
+	// openMark, boundMark and restMark stand above its lines: what was open, what bound, and the rest.
+	openMark  = "What it says was open then is put first."
+	boundMark = "Its rules and decisions:"
+	restMark  = "What else it says:"
+	// between stands for the lines of a summary that there is no room for.
+	between = "[...]"
+	// firstPart is how much of what is shown of a summary is its beginning, in hundredths.
+	firstPart = 70
+)
+
+// line reads a line of the note back. Into are the lines that a quote is added to.
+func (p *past) line(line string, into **[]string) {
+	text, quotes := strings.CutPrefix(line, quoteMark)
+	switch {
+	case quotes && *into == nil:
+		*into = &p.rest
+		fallthrough
+	case quotes:
+		quoteInto(*into, text)
+	case line == openMark:
+		*into = &p.open
+	case line == boundMark:
+		*into = &p.bound
+	case line == restMark:
+		*into = &p.rest
+	default:
+		for _, mark := range []string{beforeMark, withinMark} {
+			if n, ok := strings.CutPrefix(line, mark); ok {
+				n, _, _ = strings.Cut(n, "]")
+				p.n, _ = strconv.Atoi(n)
+				p.within = mark == withinMark
+			}
+		}
+	}
+}
+
+// quoted adds the beginning and the end of what a summary says that somebody else wrote, and when it was written. What
+// was open then comes first, as where there is little room it is what counts.
+func (p *parts) quoted(n *Note, budget int) {
+	if n.past.none() {
+		return
+	}
+	lines := append([]string{headEarlier}, n.age()...)
+	budget -= p.count(strings.Join(lines, "\n"))
+	told := false
+	for _, part := range []struct {
+		mark  string
+		lines []string
+		share int // of what is left
+	}{{openMark, n.past.open, 50}, {boundMark, n.past.bound, 60}, {restMark, n.past.rest, 100}} {
+		cost := p.count(part.mark) + 1
+		quotes := p.middleOut(part.lines, budget*part.share/100-cost)
+		if len(quotes) == 0 {
+			continue
+		}
+		if told || part.mark != restMark {
+			lines, budget = append(lines, part.mark), budget-cost
+		}
+		lines, told = append(lines, quotes...), true
+		budget -= p.count(strings.Join(quotes, "\n")) + 1
+	}
+	if told {
+		p.put(lines...)
+	}
+}
+
+// age are the lines on when the summary was written, and what came since.
+func (n *Note) age() []string {
+	since, last := "", 0
+	if len(n.turns) > 0 {
+		last = n.turns[len(n.turns)-1].n
+	}
+	mark, ago := beforeMark, last-n.past.n+1
+	if n.past.within {
+		mark, ago = withinMark, ago-1
+	}
+	if ago > 0 {
+		since = fmt.Sprintf(sinceThen, ago)
+	}
+	switch {
+	case n.past.n == 0:
+		return nil
+	case ago > 0 || n.past.within:
+		return []string{mark + strconv.Itoa(n.past.n) + "]", fmt.Sprintf(thenMark, since)}
+	}
+	return []string{mark + strconv.Itoa(n.past.n) + "]"}
+}
+
+// middleOut are quotes of the first and the last of some lines that fit, with a mark between them.
+func (p *parts) middleOut(list []string, budget int) (quotes []string) {
+	price := func(s string) int { return p.count(quoteMark+s) + 1 }
+	all := 0
+	for _, s := range list {
+		all += price(s)
+	}
+	part := budget
+	if all > budget {
+		budget -= price(between)
+		part = budget * firstPart / 100
+	}
+	from, to, left := 0, len(list), budget
+	for ; from < len(list) && price(list[from]) <= part; from++ {
+		part, left = part-price(list[from]), left-price(list[from])
+	}
+	for ; to > from && price(list[to-1]) <= left; to-- {
+		left -= price(list[to-1])
+	}
+	if from == 0 && to == len(list) {
+		return nil
+	}
+	for i, s := range list {
+		if i == from && i < to {
+			quotes = append(quotes, quoteMark+between)
+		}
+		if i < from || i >= to {
+			quotes = append(quotes, quoteMark+s)
+		}
+	}
+	return quotes
+}
