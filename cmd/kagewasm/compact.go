@@ -39,7 +39,8 @@ else's, and names models or plugins or takes a protection away, after kagewasm
 config trust. --config names another, --no-config goes without. --agent says
 whose settings hold, --set changes one for this time, and flags win over all.
 The strategy checkpoint shows on a terminal what it would do and asks; --yes
-approves it, and where nobody can be asked it waits for kagewasm approve.
+approves it, and where nobody can be asked it waits for kagewasm approve: without
+--out the exit code is 1 then, as there is no session to print.
 
 What was done is kept in the state folder, with the session as it was: kagewasm
 undo takes it back, kagewasm sessions and lost show it. --no-record goes without.
@@ -76,7 +77,12 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if sink.written || abi.CodeOf(err) != abi.CodeCanceled {
 		f.record(ctx, e, run)
 	}
-	return errors.Join(f.tell(e, path, run.Result, sink.written, err), f.finishCassette(e))
+	err = errors.Join(f.tell(e, path, run.Result, sink.written, err), f.finishCassette(e))
+	if err == nil && run.Waits() != nil && f.out == "" {
+		// Whoever reads standard output would take nothing for the session.
+		return errors.New("standard output has no session: the compaction waits to be approved")
+	}
+	return err
 }
 
 // do reads the session, compacts it and writes the result. The run is nil where it did not come to that.

@@ -16,19 +16,30 @@ import (
 )
 
 func newApprove(e env) *cobra.Command {
-	f := &storeFlags{}
+	f := &approveFlags{}
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Apply the compaction that waits in a session, exactly as it was shown",
 		Long: `Apply the compaction that the strategy checkpoint left to wait: to the byte what
 kagewasm sessions show ID describes. ID names the session or the compaction. --out
-writes the compacted session. Plugins do not hear of it.`,
+writes the compacted session.
+
+Plugins hear that it is done, in post_compact: those that a kagewasm.yaml here or in a
+folder above names for the session's agent, and those of --plugin. One that took part
+and is not among them does not, which is said.`,
+		Example: `  kagewasm approve s-0123456789ab --out smaller.jsonl
+  kagewasm approve s-0123456789ab --plugin hindsight`,
 		Args: exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.decide(c.Context(), e, args[0], true, "")
+			f.given = c.Flags().Changed
+			return f.approve(c.Context(), e, args[0])
 		},
 	}
-	f.registerOut(cmd, "the compacted session")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&f.out, "out", "", "write the compacted session to `FILE`")
+	e.pluginFlag(cmd, &f.plugins, pluginUsage)
+	f.configFlag.registerUsed(cmd)
+	f.pluginFlags.register(cmd)
 	return cmd
 }
 
@@ -39,7 +50,7 @@ func newReject(e env) *cobra.Command {
 		Short: "Drop the compaction that waits in a session",
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.decide(c.Context(), e, args[0], false, why)
+			return f.reject(c.Context(), e, args[0], why)
 		},
 	}
 	f.register(cmd)
@@ -47,48 +58,44 @@ func newReject(e env) *cobra.Command {
 	return cmd
 }
 
-// decide applies or drops the compaction that waits.
-func (f *storeFlags) decide(ctx context.Context, e env, id string, approve bool, why string) error {
-	return f.with(ctx, e, func(s *store.Store) error {
-		one, err := pick.Find(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		v := &ui.Decided{Session: one.Key, Approved: approve, Out: f.out}
-		h, err := change(ctx, s, one.Key, func(tx *store.Tx, h *session.History) error {
-			cp := h.Pending()
-			if cp == nil {
-				return ui.Usagef("session %q: no compaction waits in it", one.Key)
+// reject drops the compaction that waits.
+func (f *storeFlags) reject(ctx context.Context, e env, id, why string) error {
+	return f.withSession(ctx, e, id, func(s *store.Store, one *store.Session) error {
+		v := &ui.Decided{Session: one.Key}
+		_, err := change(ctx, s, one.Key, func(tx *store.Tx, h *session.History) error {
+			cp, err := waiting(h.Pending(), one.Key)
+			if err != nil {
+				return err
 			}
 			v.Compaction = cp.ID
-			event := kagewasm.Event{Type: kagewasm.EventCompleted, Time: time.Now().UTC().Format(time.RFC3339),
-				Session: abi.Session{ID: one.ID, AgentPath: one.Agent, Model: one.Model}, Compaction: cp.ID,
-				Trigger: cp.Record.Trigger, Strategy: kagewasm.StrategyCheckpoint, Report: new(cp.Report)}
-			if approve {
-				if err := h.Approve(ctx, cp.ID); err != nil {
-					return err
-				}
-				if err := tx.Describe(ctx, one.Key, store.About{}, cp.Report.TokensAfter); err != nil {
-					return err
-				}
-				return tx.Log(ctx, event)
-			}
-			event.Type, event.Report.Compacted = kagewasm.EventFailed, false
-			event.Report.ReasonCode = abi.ReasonRejected
+			event := decided(one, cp, kagewasm.EventFailed)
+			event.Report.Compacted, event.Report.ReasonCode = false, abi.ReasonRejected
 			event.Report.Reason = strings.TrimSpace("rejected by the operator: " + why)
 			if err := h.Reject(ctx, cp.ID, why); err != nil {
 				return err
 			}
 			return tx.Log(ctx, event)
 		})
-		if err == nil {
-			err = f.write(ctx, s, one.Key, h)
-		}
 		if err != nil {
 			return err
 		}
 		return show(e, f.asJSON, v, ui.Decision)
 	})
+}
+
+// waiting is the compaction that waits in a session.
+func waiting(cp *session.Checkpoint, key string) (*session.Checkpoint, error) {
+	if cp == nil {
+		return nil, ui.Usagef("session %q: no compaction waits in it", key)
+	}
+	return cp, nil
+}
+
+// decided is how a compaction that waited ended, for the audit log.
+func decided(one *store.Session, cp *session.Checkpoint, event kagewasm.EventType) kagewasm.Event {
+	return kagewasm.Event{Type: event, Time: time.Now().UTC().Format(time.RFC3339),
+		Session: abi.Session{ID: one.ID, AgentPath: one.Agent, Model: one.Model}, Compaction: cp.ID,
+		Trigger: cp.Record.Trigger, Strategy: kagewasm.StrategyCheckpoint, Report: new(cp.Report)}
 }
 
 func newFlag(e env) *cobra.Command {

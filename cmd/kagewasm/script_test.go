@@ -127,6 +127,9 @@ func TestScript(t *testing.T) {
 			modules["echo"] = echo()
 			modules["retains"] = wasmtest.WithManifest(
 				wasmtest.Answer("pre_compact", `{"retain":["The depot closes at six."]}`), retains)
+			modules["hears"] = wasmtest.WithManifest(
+				wasmtest.Answer("post_compact", `{"retain":["The depot was compacted."]}`), hears)
+			modules["deaf"] = wasmtest.WithManifest(wasmtest.Trap("post_compact"), strings.Replace(hears, "hears", "deaf", 1))
 			modules["quiet"] = wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), quiet)
 			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(bad, name+".wasm"), module, 0o644); err != nil {
@@ -160,6 +163,9 @@ const quiet = `{"name":"quiet","version":"1","abi":1,"description":"Says nothing
 
 // retains is the manifest of an observer that keeps a fact.
 const retains = `{"name":"retains","version":"1","abi":1,"description":"Keeps a fact.","hooks":["pre_compact"]}`
+
+// hears is the manifest of an observer that keeps a fact when a compaction is done.
+const hears = `{"name":"hears","version":"1","abi":1,"description":"Hears of it.","hooks":["post_compact"]}`
 
 // cancels is the manifest of an observer that never wants a compaction.
 const cancels = `{"name":"cancels","version":"1","abi":1,"roles":["observer"],"hooks":["pre_compact"],` +

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -160,6 +162,10 @@ type Decided struct {
 	Compaction string `json:"compaction"`
 	Approved   bool   `json:"approved"`
 	Out        string `json:"out,omitempty"`
+	// Hooks, Retained and Failures are what came of telling plugins.
+	Hooks    []hooks.Outcome `json:"hooks,omitempty"`
+	Retained []hooks.Fact    `json:"retained,omitempty"`
+	Failures []*abi.Error    `json:"failures,omitempty"`
 }
 
 // Decision says what became of a compaction that waited.
@@ -169,6 +175,9 @@ func Decision(p Printer, v *Decided) {
 		return
 	}
 	p.Linef("%s: %s was applied, as it was shown", v.Session, v.Compaction)
+	human{p}.hooks(v.Hooks)
+	human{p}.retained(v.Retained)
+	human{p}.failures(v.Failures)
 	if v.Out != "" {
 		p.Linef("written to %s", v.Out)
 	} else {
