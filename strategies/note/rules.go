@@ -160,12 +160,16 @@ func corrects(words string) bool {
 	return false
 }
 
-// idles reports whether words are small talk: a line that begins as such, without a name, a number or a question, after
-// which nothing was done.
+// idles reports whether words are small talk, after which nothing was done.
 func (t *turn) idles() bool {
 	words := t.words
-	if words == "" || len(words) > maxIdle || strings.Contains(words, "\n") || len(t.came) > 0 || t.again > 0 ||
-		!idlingWords.begins(words) || asks(words) || len(bindings(words)) > 0 {
+	return words != "" && len(words) <= maxIdle && !strings.Contains(words, "\n") && len(t.came) == 0 && t.again == 0 &&
+		smallTalk(words)
+}
+
+// smallTalk reports whether words begin as such, without a name, a number, a question or something that binds.
+func smallTalk(words string) bool {
+	if !idlingWords.begins(words) || asks(words) || len(bindings(words)) > 0 {
 		return false
 	}
 	for i, r := range words {

@@ -24,14 +24,9 @@ func shorter(words string, runes int, id string) string {
 		return short
 	}
 	if runes <= maxFirst {
-		first := strings.TrimSpace(words)
-		for s := range sentences(strings.TrimSpace(strings.SplitN(first, "\n", 2)[0])) {
-			first = s
-			break
-		}
-		first = clip.First(first, runes)
-		if gone := strings.Replace(words, first, "", 1); len(gone) > len(mark(gone)) {
-			return first + "\n" + mark(gone)
+		said, before := firstTold(words, runes)
+		if gone := strings.Replace(words, said, "", 1); len(gone) > len(mark(gone)) {
+			return before + said + "\n" + mark(gone)
 		}
 		return words
 	}
@@ -54,6 +49,28 @@ func shorter(words string, runes int, id string) string {
 		return plainly
 	}
 	return under
+}
+
+// firstTold is the first sentence of a person's words that is no small talk, at most so many characters of it, and the
+// mark of what stands before it.
+func firstTold(words string, runes int) (said, before string) {
+	first := ""
+	for line := range strings.SplitSeq(strings.TrimSpace(words), "\n") {
+		if strings.Contains(line, excerpt.LeftOut) || first != "" && pasted(line) {
+			continue
+		}
+		for s := range sentences(strings.TrimSpace(line)) {
+			s = clip.First(s, runes)
+			switch {
+			case !smallTalk(s):
+				return s, before
+			case first == "":
+				first = s
+			}
+			before = "[...] "
+		}
+	}
+	return first, ""
 }
 
 // joinedLines are texts on lines of their own, without those that are blank.
