@@ -1,9 +1,6 @@
 package bpe
 
-import (
-	"sync"
-	"unicode"
-)
+import "unicode"
 
 // class is what the patterns tell characters apart by, and a set of such classes.
 type class uint8
@@ -26,11 +23,18 @@ const (
 // maxClassed is the end of the planes that hold all letters, numbers and marks but the variation selectors.
 const maxClassed = 0x40000
 
+// classTable tells the classes of characters, a page of them at a time: a text has those of a few scripts. Zero stands
+// for what nobody asked for yet. It belongs to one goroutine.
 type classTable [maxClassed]class
+
+const pageSize = 256
 
 func (t *classTable) of(r rune) class {
 	switch {
 	case r < maxClassed:
+		if t[r] == 0 {
+			t.fill(r &^ (pageSize - 1))
+		}
 		return t[r]
 	case unicode.IsMark(r):
 		return mark
@@ -38,14 +42,14 @@ func (t *classTable) of(r rune) class {
 	return other
 }
 
-// classes are filled from package unicode's tables, which the reference's regular expressions read too. Asking those
+// fill fills a page from package unicode's tables, which the reference's regular expressions read too. Asking those
 // tables for each character is ten times slower.
-var classes = sync.OnceValue(func() *classTable {
-	t := new(classTable)
-	for i := range t {
-		t[i] = other
+func (t *classTable) fill(from rune) {
+	last := from + pageSize - 1
+	for r := from; r <= last; r++ {
+		t[r] = other
 	}
-	for _, row := range []struct {
+	for _, row := range [...]struct {
 		table *unicode.RangeTable
 		class class
 	}{
@@ -53,18 +57,26 @@ var classes = sync.OnceValue(func() *classTable {
 		{unicode.Ll, lower}, {unicode.Lm, caseless}, {unicode.Lo, caseless},
 	} {
 		for _, r := range row.table.R16 {
-			t.fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), row.class)
+			t.set(from, last, rune(r.Lo), rune(r.Hi), rune(r.Stride), row.class)
 		}
 		for _, r := range row.table.R32 {
-			t.fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), row.class)
+			t.set(from, last, rune(r.Lo), rune(r.Hi), rune(r.Stride), row.class)
 		}
 	}
-	t['\r'], t['\n'] = newline, newline
-	return t
-})
+	if from == 0 {
+		t['\r'], t['\n'] = newline, newline
+	}
+}
 
-func (t *classTable) fill(lo, hi, stride rune, c class) {
-	for r := lo; r <= min(hi, maxClassed-1); r += stride {
+// set sets the class of the characters of a range that are on a page.
+func (t *classTable) set(from, last, lo, hi, stride rune, c class) {
+	if hi < from || lo > last {
+		return
+	}
+	if lo < from {
+		lo += (from - lo + stride - 1) / stride * stride
+	}
+	for r := lo; r <= min(hi, last); r += stride {
 		t[r] = c
 	}
 }

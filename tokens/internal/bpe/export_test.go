@@ -30,6 +30,8 @@ func Load() { loadO200k() }
 
 // Classes returns what the patterns tell a character apart by.
 func Classes(r rune) (isSpace, isNewline, isNumber, isUpper, isLower, isCaseless, isMark bool) {
-	c := classes().of(r)
+	c := classes.of(r)
 	return c == space, c == newline, c == number, c == upper, c == lower, c == caseless, c == mark
 }
+
+var classes classTable

@@ -21,8 +21,10 @@ func (m *merges) recall(pair uint64) (token, bool) {
 // learn returns the token that two tokens merge to, or none. The text is their bytes, up to mid those of the left one.
 func (m *merges) learn(v *vocabulary, pair uint64, text string, mid int) token {
 	merged := none
-	if n, _ := v.find(text); n != 0 && v.nodes[n].left() == mid {
-		merged = v.nodes[n].is()
+	if n, _ := v.find(text); n != 0 {
+		if at := v.node(n); at.left() == mid {
+			merged = at.is()
+		}
 	}
 	m[pair*golden>>(64-mergeBits)] = pair<<idBits | uint64(merged)
 	return merged

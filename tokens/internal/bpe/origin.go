@@ -23,12 +23,13 @@ func (v *vocabulary) origin(t token) origin { return origin(v.origins[t].Load())
 // explained once; those that it rests on come first, so that others see all or nothing of it.
 func (v *vocabulary) explain(text string) token {
 	n, lead := v.find(text)
-	t := v.nodes[n].is()
+	at := v.node(n)
+	t := at.is()
 	if v.origins[t].Load() != 0 {
 		return t
 	}
 	var left, right token
-	if mid := v.nodes[n].left(); mid < len(text) {
+	if mid := at.left(); mid < len(text) {
 		left, right = v.explain(text[:mid]), v.explain(text[mid:])
 	}
 	longest := none

@@ -14,7 +14,7 @@ import "unicode/utf8"
 // No character is looked at more than a few times, so that the time is linear.
 type splitter struct {
 	text    string
-	classes *classTable
+	classes classTable // those of ASCII are there
 	// invalid is set where a byte was met that is no UTF-8; whoever reads it takes it back.
 	invalid bool
 }

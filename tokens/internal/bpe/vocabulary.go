@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math/bits"
+	"sort"
 	"sync/atomic"
 )
 
@@ -15,37 +16,53 @@ type token uint32
 // none is no token.
 const none = token(idMask) // more than any id
 
-// vocabulary holds the tokens of an encoding. What a text needs of it beside the trie is worked out when it is first
-// needed: a session uses a small part of a vocabulary, and a command waits for all that is loaded.
+// vocabulary holds the tokens of an encoding, in the form that genranks describes: nothing is unpacked or linked, as a
+// command waits for all that is loaded. What a text needs of it is worked out when it is first needed: a session uses a
+// small part of a vocabulary.
 type vocabulary struct {
-	// nodes are a trie of the tokens' bytes, of which the first is the root. Children stand beside each other, and
-	// what is below them soon behind, so that a walk stays in one place.
-	nodes  []node
-	labels []byte          // the last byte of each node, and eight more, so that eight can be read at once
-	second [1 << 16]uint32 // the nodes of two bytes, which have the most siblings
+	// records are a trie of the tokens' bytes, of which the first node is the root. Children stand beside each other.
+	records []byte
+	labels  []byte // the last byte of each node, and eight more, so that eight can be read at once
+	many    []byte // how many more than three children nodes have
+	tokens  []byte
+	long    []byte // the tokens with long left parts
 
-	origins []atomic.Uint64 // by token, each an [origin]; zero where nobody asked yet
+	// What was worked out, zeros elsewhere.
+	nodes   []atomic.Uint64        // each a [node]
+	second  [1 << 16]atomic.Uint32 // one more than the nodes of two bytes, which have the most siblings
+	origins []atomic.Uint64        // by token, each an [origin]
 }
 
-// node is where its first child is, and in the low byte how many there are; and its token, and above that the length
-// of the left one of the two that the token was merged from (its own length where it is one byte).
-type node struct{ children, token uint32 }
+// node is where its first child is, and in the byte below how many there are; and in the lower half its token, and above
+// that the length of the left one of the two that the token was merged from (its own length where it is one byte).
+type node uint64
 
 // is is the token that ends at a node, or none.
-func (n node) is() token { return token(n.token & idMask) }
+func (n node) is() token { return token(n & idMask) }
 
 // left is the length of the left part of a node's token.
-func (n node) left() int { return int(n.token >> idBits) }
+func (n node) left() int { return int(uint32(n) >> idBits) }
+
+// below returns where a node's children begin and end.
+func (n node) below() (from, end uint32) {
+	from = uint32(n >> 40)
+	return from, from + uint32(n>>32&0xff)
+}
 
 const (
 	idBits   = 18 // of the largest id
 	idMask   = 1<<idBits - 1
 	bytesEnd = 256 // the tokens of single bytes come first
+
+	perRecord  = 32 // nodes
+	recordSize = 24 // bytes
+	tokenSize  = 3
+	longLeft   = 1<<6 - 1
 )
 
 // readVocabulary reads what genranks writes.
 func readVocabulary(labels, doc []byte) *vocabulary {
-	var sizes [4]int // of nodes, tokens, and what does not fit into its bits
+	var sizes [4]int // of nodes, tokens, the many and the long
 	for i := range sizes {
 		sizes[i] = int(binary.LittleEndian.Uint32(doc[4*i:]))
 	}
@@ -55,13 +72,10 @@ func readVocabulary(labels, doc []byte) *vocabulary {
 		doc = doc[n:]
 		return p
 	}
-	bits := func(n, each int) []byte { return part((n*each + 7) / 8) }
 	nodes, tokens, many, long := sizes[0], sizes[1], sizes[2], sizes[3]
-	v := &vocabulary{labels: labels, nodes: make([]node, nodes), origins: make([]atomic.Uint64, tokens)}
-	b := builder{vocabulary: v, counts: bits(nodes-1, 2), many: part(many), next: 1}
-	v.name(bits(nodes, 1), bits(tokens, 4), part(long), part(tokens), part(tokens), bits(tokens, 2))
-	b.link(0, bytesEnd) // all bytes are tokens
-	return v
+	return &vocabulary{records: part((nodes + perRecord - 1) / perRecord * recordSize), labels: labels,
+		many: part(many), tokens: part(tokens*tokenSize + 1), long: part(4 * long),
+		nodes: make([]atomic.Uint64, nodes), origins: make([]atomic.Uint64, tokens)}
 }
 
 // unpack panics where what is linked into the program cannot be read: there is nothing a caller could do.
@@ -76,70 +90,57 @@ func unpack(gz []byte) []byte {
 	panic("bpe: embedded vocabulary: " + err.Error())
 }
 
-// name tells the nodes which tokens they are.
-func (v *vocabulary) name(isToken, lefts, long, low, middle, high []byte) {
-	next, more := 0, 0
-	for i := range v.nodes {
-		if isToken[i/8]>>(i%8)&1 == 0 {
-			v.nodes[i].token = uint32(none)
-			continue
-		}
-		left := uint32(lefts[next/2] >> (next % 2 * 4) & 15)
-		if left == 15 {
-			left = uint32(long[more])
-			more++
-		}
-		id := uint32(low[next]) | uint32(middle[next])<<8 | uint32(high[next/4]>>(next%4*2)&3)<<16
-		v.nodes[i].token = id | left<<idBits
-		next++
+// node is a node of the trie, but for the root.
+func (v *vocabulary) node(n uint32) node {
+	known := node(v.nodes[n].Load())
+	if known == 0 {
+		known = v.read(n)
+		v.nodes[n].Store(uint64(known))
 	}
+	return known
 }
 
-// builder walks over the trie.
-type builder struct {
-	*vocabulary
-	counts []byte // of children, two bits each, in the order of the walk
-	many   []byte // children of those that have three or more
-	met    int    // nodes whose children were counted
-	next   uint32 // node that is no child yet
-}
-
-// count is how many children the next node of the walk has.
-func (b *builder) count() uint32 {
-	n := uint32(b.counts[b.met/4] >> (b.met % 4 * 2) & 3)
-	if b.met++; n == 3 {
-		n, b.many = uint32(b.many[0]), b.many[1:]
-	}
-	return n
-}
-
-// link tells a node that has children, and those below it, where their children are.
-func (b *builder) link(n uint32, children uint32) {
-	first := b.next
-	b.nodes[n].children = first<<8 | children&0xff
-	b.next += children
-	if n-1 < bytesEnd { // one byte: these nodes come first
-		for child := first; child < first+children; child++ {
-			b.second[(n-1)<<8|uint32(b.labels[child])] = child
+// read reads a node off its record.
+func (v *vocabulary) read(n uint32) node {
+	const low, high = 0x5555555555555555, 0xaaaaaaaaaaaaaaaa
+	r, at := v.records[n/perRecord*recordSize:][:recordSize], n%perRecord
+	counts := binary.LittleEndian.Uint64(r)
+	before := counts & (1<<(2*at) - 1)
+	from := binary.LittleEndian.Uint32(r[8:]) + uint32(bits.OnesCount64(before)+bits.OnesCount64(before&high))
+	count := uint32(counts >> (2 * at) & 3)
+	if full := counts & (counts >> 1) & low; full != 0 {
+		many := v.many[binary.LittleEndian.Uint32(r[20:]):]
+		passed := bits.OnesCount64(full & (1<<(2*at) - 1))
+		for _, more := range many[:passed] {
+			from += uint32(more)
+		}
+		if count == 3 {
+			count += uint32(many[passed])
 		}
 	}
-	for child := first; child < first+children; child++ {
-		if below := b.count(); below > 0 {
-			b.link(child, below)
-		}
+	is, isToken := uint32(none), binary.LittleEndian.Uint32(r[12:])
+	if isToken>>at&1 != 0 {
+		is = v.token(binary.LittleEndian.Uint32(r[16:]) + uint32(bits.OnesCount32(isToken&(1<<at-1))))
 	}
+	return node(from)<<40 | node(count)<<32 | node(is)
 }
 
-// below returns where a node's children begin and end. It is not for the root.
-func (v *vocabulary) below(n uint32) (from, end uint32) {
-	from = v.nodes[n].children >> 8
-	return from, from + v.nodes[n].children&0xff
+// token is the token at a place, and above it the length of its left part.
+func (v *vocabulary) token(place uint32) uint32 {
+	packed := binary.LittleEndian.Uint32(v.tokens[place*tokenSize:]) & (1<<(8*tokenSize) - 1)
+	if packed>>idBits < longLeft {
+		return packed
+	}
+	i := sort.Search(len(v.long)/4, func(i int) bool {
+		return binary.LittleEndian.Uint32(v.long[4*i:])&(1<<24-1) >= place
+	})
+	return packed&idMask | uint32(v.long[4*i+3])<<idBits
 }
 
 // child returns the child of a node with the label, or 0. It looks at eight labels at a time.
-func (v *vocabulary) child(n uint32, label byte) uint32 {
+func (v *vocabulary) child(of node, label byte) uint32 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for at, end := v.below(n); at < end; at += 8 {
+	for at, end := of.below(); at < end; at += 8 {
 		x := binary.LittleEndian.Uint64(v.labels[at:]) ^ uint64(label)*ones
 		if zeros := (x - ones) &^ x & highs; zeros != 0 {
 			if at += uint32(bits.TrailingZeros64(zeros) / 8); at < end {
@@ -157,15 +158,16 @@ func (v *vocabulary) longest(text string) (best token, size int) {
 	if len(text) == 1 {
 		return best, size
 	}
-	n := v.second[uint32(text[0])<<8|uint32(text[1])]
+	n := v.twoBytes(text)
 	for i := 2; n != 0; i++ {
-		if t := v.nodes[n].is(); t != none {
+		at := v.node(n)
+		if t := at.is(); t != none {
 			best, size = t, i
 		}
 		if i == len(text) {
 			break
 		}
-		n = v.child(n, text[i])
+		n = v.child(at, text[i])
 	}
 	return best, size
 }
@@ -175,20 +177,32 @@ func (v *vocabulary) longest(text string) (best token, size int) {
 func (v *vocabulary) find(text string) (n uint32, lead int) {
 	n = 1 + uint32(text[0])
 	for i := 1; i < len(text) && n != 0; i++ {
-		if v.nodes[n].is() != none {
+		at := v.node(n)
+		if at.is() != none {
 			lead = i
 		}
 		if i == 1 {
-			n = v.second[uint32(text[0])<<8|uint32(text[1])]
+			n = v.twoBytes(text)
 		} else {
-			n = v.child(n, text[i])
+			n = v.child(at, text[i])
 		}
 	}
 	return n, lead
 }
 
+// twoBytes returns the node of the first two bytes of a text, or 0.
+func (v *vocabulary) twoBytes(text string) uint32 {
+	at := &v.second[uint32(text[0])<<8|uint32(text[1])]
+	n := at.Load()
+	if n == 0 {
+		n = v.child(v.node(1+uint32(text[0])), text[1]) + 1
+		at.Store(n)
+	}
+	return n - 1
+}
+
 // single returns the token of a byte.
-func (v *vocabulary) single(b byte) token { return v.nodes[1+int(b)].is() }
+func (v *vocabulary) single(b byte) token { return v.node(1 + uint32(b)).is() }
 
 // size returns the length of a token in bytes, which was explained.
 func (v *vocabulary) size(t token) int { return v.origin(t).size() }

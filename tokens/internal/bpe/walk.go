@@ -24,7 +24,8 @@ func (e *Encoding) walk(text string) *walker {
 		w, _ = e.walkers.Get().(*walker)
 	}
 	if w == nil {
-		w = &walker{splitter: splitter{classes: classes()}, encoder: encoder{vocabulary: e.load()}, split: e.split}
+		w = &walker{encoder: encoder{vocabulary: e.load()}, split: e.split}
+		w.classes.fill(0)
 	}
 	w.text = text
 	return w

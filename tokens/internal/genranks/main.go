@@ -39,25 +39,24 @@ func run(name, dir string) error {
 	return nil
 }
 
-// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file. What
-// becomes much smaller is compressed, and all of the older one, which few sessions need.
+// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file. The
+// older one, which few sessions need, is compressed.
 func published(name string) (files map[string][]byte, err error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {
 		return nil, err
 	}
-	labels, rest, err := write(ranks)
+	labels, doc, err := write(ranks)
 	if err != nil {
 		return nil, err
+	}
+	if name == "o200k_base" {
+		return map[string][]byte{name + ".labels": labels, name + ".vocabulary": doc}, nil
 	}
 	files = make(map[string][]byte)
 	if files[name+".labels.gz"], err = compress(labels); err != nil {
 		return nil, err
 	}
-	if name == "o200k_base" {
-		files[name+".vocabulary"] = rest
-	} else {
-		files[name+".vocabulary.gz"], err = compress(rest)
-	}
+	files[name+".vocabulary.gz"], err = compress(doc)
 	return files, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
@@ -9,101 +10,79 @@ import (
 	"slices"
 )
 
-// write returns a vocabulary as a trie of its tokens' bytes, in a form of few bits that is read as it stands: a session
-// waits for it, and decompressing takes longer.
+// write returns a vocabulary as a trie of its tokens' bytes, in a form that is asked as it stands: a command waits for
+// whatever is done to it before it counts.
 //
-// Labels are the last byte of each node, and eight more. The rest begins with the number of nodes, of tokens, and of the
-// nodes with many children and the tokens with long left parts, each four bytes. How many children each has, two bits, in the order in which a walk
-// meets them that goes down before it goes on; where it is 3, there are so many as the next of the many says, a byte
-// each. For each node a bit, whether it is a token. For each token half a byte, the length of the first of the two
-// tokens that it was merged from (its own where it is one byte); where it is 15, the next of the long says it, a byte
-// each. Then the tokens' ranks: the low bytes, the middle ones, and two bits above. The root's 256 children are more
-// than a byte holds; it is not among those that are counted.
-func write(ranks map[string]int) (labels, rest []byte, err error) {
+// The nodes are in the order of their depth, and those of one depth in that of their parents, so that children stand
+// beside each other, and where they begin is known by how many children come before. It begins with the number of
+// nodes, of tokens, of those with many children and of those with long left parts, each four bytes. Then there is a
+// record for each 32 nodes, of 24 bytes: how many children each has, two bits, where 3 stands for three and what the
+// next of the many says; where the first child of the first one is; for each a bit, whether it is a token; the place of
+// the first token; and that of the first of the many. Then the many, a byte each. Then the tokens, three bytes each: the rank in 18 bits, and in six the
+// length of the first of the two tokens that it was merged from (its own where it is one byte); and a byte more, so
+// that four can be read at once. Where the six bits are full, the long have it, in four bytes: the token's place, and
+// above it the length. The root's 256 children are not among those that are counted. Labels are the last byte of each
+// node, and eight more, so that eight can be read at once.
+func write(ranks map[string]int) (labels, doc []byte, err error) {
 	if err := check(ranks); err != nil {
 		return nil, nil, err
 	}
 	nodes := trie(ranks)
 	children := make(map[string]int)
-	for _, n := range nodes[1:] {
+	for _, n := range nodes[257:] {
 		children[n[:len(n)-1]]++
 	}
+	var records, many, tokens, long []byte
 	labels = make([]byte, len(nodes)+8)
-	isToken, lefts, high := newBits(1), newBits(4), newBits(2)
-	var long, low, middle []byte
-	for i, n := range nodes {
-		if n != "" {
-			labels[i] = n[len(n)-1]
-		}
-		rank, ok := ranks[n]
-		if !ok {
-			isToken.add(0)
-			continue
-		}
-		isToken.add(1)
-		left, err := left(ranks, n)
-		if err != nil {
-			return nil, nil, err
-		}
-		if lefts.add(left) {
-			long = append(long, byte(left))
-		}
-		low, middle = append(low, byte(rank)), append(middle, byte(rank>>8))
-		high.add(rank >> 16)
-	}
-	counts, many, err := walk(nodes, children)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, n := range []int{len(nodes), len(low), len(many), len(long)} {
-		rest = binary.LittleEndian.AppendUint32(rest, uint32(n))
-	}
-	return labels, slices.Concat(rest, counts.packed, many, isToken.packed, lefts.packed, long, low, middle,
-		high.packed), nil
-}
-
-// walk counts the children of the nodes, in the order in which one meets them who goes down before going on.
-func walk(nodes []string, children map[string]int) (counts *bits, many []byte, err error) {
-	counts, next := newBits(2), 1
-	var below func(n int)
-	below = func(n int) {
-		first := next
-		next += n
-		for child := first; child < first+n; child++ {
-			n := children[nodes[child]]
-			if n > 255 && err == nil {
-				err = fmt.Errorf("%q goes on with any byte, which does not fit the form", nodes[child])
+	first := 257
+	for at := 0; at < len(nodes); at += perRecord {
+		var counts uint64
+		var isToken uint32
+		begin := []int{first, len(tokens) / tokenSize, len(many)}
+		for i, n := range nodes[at:min(at+perRecord, len(nodes))] {
+			below := children[n]
+			first += below
+			if below >= 3 {
+				if below > 255 {
+					return nil, nil, fmt.Errorf("%q goes on with any byte, which does not fit the form", n)
+				}
+				many, below = append(many, byte(below-3)), 3
 			}
-			if counts.add(n) {
-				many = append(many, byte(n))
+			counts |= uint64(below) << (2 * i)
+			if n != "" {
+				labels[at+i] = n[len(n)-1]
 			}
-			if n > 0 {
-				below(n)
+			rank, ok := ranks[n]
+			if !ok {
+				continue
 			}
+			isToken |= 1 << i
+			left, err := left(ranks, n)
+			if err != nil {
+				return nil, nil, err
+			}
+			if left >= longLeft {
+				long = binary.LittleEndian.AppendUint32(long, uint32(len(tokens)/tokenSize|left<<24))
+				left = longLeft
+			}
+			tokens = append(tokens, byte(rank), byte(rank>>8), byte(rank>>16|left<<2))
+		}
+		records = binary.LittleEndian.AppendUint64(records, counts)
+		for _, n := range []int{begin[0], int(isToken), begin[1], begin[2]} {
+			records = binary.LittleEndian.AppendUint32(records, uint32(n))
 		}
 	}
-	below(children[""])
-	return counts, many, err
-}
-
-// bits are small numbers, each in so many bits, the first in the lowest ones.
-type bits struct {
-	size, n int
-	packed  []byte
-}
-
-func newBits(size int) *bits { return &bits{size: size} }
-
-// add adds a number, or the largest there is room for: full says that it is not less than that.
-func (b *bits) add(v int) (full bool) {
-	most := 1<<b.size - 1
-	if b.n%8 == 0 {
-		b.packed = append(b.packed, 0)
+	for _, n := range []int{len(nodes), len(tokens) / tokenSize, len(many), len(long) / 4} {
+		doc = binary.LittleEndian.AppendUint32(doc, uint32(n))
 	}
-	b.packed[len(b.packed)-1] |= byte(min(v, most) << (b.n % 8))
-	b.n += b.size
-	return v >= most
+	return labels, slices.Concat(doc, records, many, tokens, []byte{0}, long), nil
 }
+
+const (
+	perRecord = 32 // nodes
+	tokenSize = 3  // bytes of a token
+	longLeft  = 63 // the left part whose length does not fit there
+)
 
 func compress(doc []byte) ([]byte, error) {
 	var out bytes.Buffer
@@ -146,35 +125,18 @@ func check(ranks map[string]int) error {
 	return nil
 }
 
-// trie returns the beginnings of all tokens, the empty one first: those that go on from the same one stand together,
-// and soon behind them those that go on from each. So who looks for a token finds the rest of it nearby.
+// trie returns the beginnings of all tokens, the empty one first, shorter ones before longer ones: those that go on from
+// the same one stand together.
 func trie(ranks map[string]int) []string {
-	seen := make(map[string]bool)
+	seen := map[string]bool{"": true}
 	for t := range ranks {
 		for n := len(t); n > 0 && !seen[t[:n]]; n-- {
 			seen[t[:n]] = true
 		}
 	}
-	return below([]string{""}, slices.Sorted(maps.Keys(seen)), 1)
-}
-
-// below appends the texts, in which each is followed by what goes on from it: those of the size, and then what is below
-// each of them.
-func below(to, texts []string, size int) []string {
-	var at []int
-	for i, t := range texts {
-		if len(t) == size {
-			to, at = append(to, t), append(at, i)
-		}
-	}
-	for i, from := range at {
-		end := len(texts)
-		if i+1 < len(at) {
-			end = at[i+1]
-		}
-		to = below(to, texts[from+1:end], size+1)
-	}
-	return to
+	return slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 }
 
 // left returns the length of the first of the two tokens that a token is merged from last; its own length for a single
