@@ -31,8 +31,9 @@ var assemblyScript = language{
 		case containsAny(said, "Cannot find package", "Cannot find module", "ERR_MODULE_NOT_FOUND", "TS6054: File '~lib/"):
 			hint = "run npm ci in the folder of the plugin"
 		case containsAny(said, "Element 'assembly/kagewasm/abort' not found") && containsAny(said, "FAILURE 1 "):
-			said = "the plugin does not import ./kagewasm, where asconfig.json has abort from"
-			hint = `write in the entry, assembly/plugin.ts: import { Input, Output } from "./kagewasm"`
+			said = "asconfig.json has abort from ./kagewasm, which the plugin does not import, or which has none"
+			hint = `import it in assembly/plugin.ts: import { Input, Output } from "./kagewasm"; or take abort, lib and use ` +
+				"from what kagewasm new writes"
 		case containsAny(said, notExported):
 			hint = "write it as export function NAME(): i32 in the entry of asconfig.json, or take it out of hooks in " +
 				ManifestFile

@@ -65,8 +65,9 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 			"import { x } from \"json-as\";\nexport function pre_compact(): i32 { return x; }\n", "json-as", "npm ci"},
 		{"a syntax error", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return 0 }\n", "plugin.c:2:",
 			""},
-		{"a module that the abort of asconfig.json is in, not imported", "ts", "assembly/plugin.ts",
-			"export function pre_compact(): i32 { return 0; }\n", "does not import ./kagewasm", `from "./kagewasm"`},
+		{"a module that the abort of asconfig.json is not in", "ts", "asconfig.json",
+			`{"entries":["assembly/plugin.ts"],"options":{"use":["abort=assembly/kagewasm/abort"]}}`,
+			"which the plugin does not import", `from "./kagewasm"`},
 		{"a function that nothing defines", "c", "plugin.c",
 			"#include \"kagewasm.h\"\n// missing is far away\n/* and\nmissing */ static const char *s = \"missing\";\n" +
 				"int missing(void);\nKW_HOOK(pre_compact) { return s[0] + missing(); }\n",
@@ -162,12 +163,49 @@ func TestBuildWithoutVersionOrABI(t *testing.T) {
 	}
 }
 
+// typeScript builds and loads a compactor with an entry of this source.
+func typeScript(t *testing.T, source string) *runtime.Plugin {
+	t.Helper()
+	dir := project(t, "ts")
+	compilers.Prepare(t, "ts", dir)
+	if err := os.WriteFile(filepath.Join(dir, "assembly", "plugin.ts"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	manifest := "name: tried\nversion: 0.1.0\nabi: 1\nroles: [compactor]\n"
+	if err := os.WriteFile(filepath.Join(dir, kit.ManifestFile), []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	built, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wasm, err := os.ReadFile(built.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
+}
+
+// TestTypeScriptWithoutTheKit: an entry that imports nothing builds, and what it throws is told
+// with file and line.
+func TestTypeScriptWithoutTheKit(t *testing.T) {
+	features.Proves(t, "N6")
+	p := typeScript(t, "export function pre_compact(): i32 {\n  return 0;\n}\n\n"+
+		"export function turn_end(): i32 {\n  throw new Error(\"no turn\");\n}\n")
+	if out, _, err := p.CallHook(t.Context(), &abi.Input{Hook: abi.HookPreCompact}); err != nil || len(out) > 0 {
+		t.Errorf("it answers %q, %v", out, err)
+	}
+	_, _, err := p.CallHook(t.Context(), &abi.Input{Hook: abi.HookTurnEnd})
+	const want = "no turn (assembly/plugin.ts:6:3); then: unreachable"
+	if e := abi.AsError(err); err == nil || e.Code != abi.CodeTrap || !strings.HasPrefix(e.Message, want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // TestTypeScriptAnswersWhatACompactorMay: the whole answer of a compactor can be
 // written in TypeScript, and what a message says be read.
 func TestTypeScriptAnswersWhatACompactorMay(t *testing.T) {
 	features.Proves(t, "N6")
-	dir := project(t, "ts")
-	compilers.Prepare(t, "ts", dir)
 	const source = `import { Input, Output, OutputMessage } from "./kagewasm";
 
 export function pre_compact(): i32 {
@@ -192,22 +230,7 @@ export function turn_end(): i32 {
   return output.send();
 }
 `
-	if err := os.WriteFile(filepath.Join(dir, "assembly", "plugin.ts"), []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	manifest := "name: tried\nversion: 0.1.0\nabi: 1\nroles: [compactor]\n"
-	if err := os.WriteFile(filepath.Join(dir, kit.ManifestFile), []byte(manifest), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	built, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wasm, err := os.ReadFile(built.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
+	p := typeScript(t, source)
 	in := &abi.Input{Hook: abi.HookPreCompact, Messages: []abi.InputMessage{
 		{Message: abi.Message{ID: "m1", Role: abi.RoleUser, Content: abi.Text("Do it.")}, Pinned: true},
 		{Message: abi.Message{ID: "m2", Role: abi.RoleAssistant, Content: abi.Text("Fine.")}, Unit: 1},

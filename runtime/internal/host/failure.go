@@ -35,19 +35,28 @@ func (c *Call) error(code abi.Code, message, hint string, err error) *abi.Error 
 	return e
 }
 
-// Trap is the error of a fault of the guest.
+// Trap is the error of a fault of the guest. A guest that aborts says why in its log, so the
+// last error there belongs to it.
 func (c *Call) Trap(text string, err error) *abi.Error {
+	hint := "the fault is in the plugin: run it again with kagewasm run"
 	for _, t := range trapHints {
 		if strings.HasPrefix(text, t.trap) {
-			return c.error(abi.CodeTrap, text, t.hint, err)
+			hint = t.hint
+			break
 		}
 	}
-	return c.error(abi.CodeTrap, text, "the fault is in the plugin: run it again with kagewasm run", err)
+	if said := c.Logs.lastError(); said != "" && strings.HasPrefix(text, aborts) {
+		text, hint = said+"; then: "+text, ""
+	}
+	return c.error(abi.CodeTrap, text, hint, err)
 }
+
+// aborts is how the text of a trap begins that a guest asks for.
+const aborts = "unreachable"
 
 // trapHints are what to do about a trap, by how its text begins.
 var trapHints = []struct{ trap, hint string }{
-	{"unreachable", "the plugin panicked or aborted: kagewasm run shows what it logged before"},
+	{aborts, "the plugin panicked or aborted: kagewasm run shows what it logged before"},
 	{"out of bounds memory", "a pointer or a length is wrong in the function named: build it with bounds checks"},
 	{"integer divide by zero", "a divisor was 0 in the function named: an input can be empty"},
 	{"integer overflow", "a number is out of range in the function named: check it before converting or dividing"},

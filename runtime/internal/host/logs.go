@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Logs collects what a guest logs in one call, up to the limit of the call.
@@ -70,6 +71,20 @@ func (l *Logs) flush() {
 		}
 	}
 }
+
+// lastError is the last line that the guest logged as an error, in as many bytes as belong
+// into an error.
+func (l *Logs) lastError() string {
+	for i := len(l.lines) - 1; i >= 0; i-- {
+		if l.lines[i].Level == abi.LogError {
+			return clip.Cut(l.lines[i].Message, maxSaid, "...")
+		}
+	}
+	return ""
+}
+
+// maxSaid is how much of a line an error quotes, in bytes.
+const maxSaid = 400
 
 func (l *Logs) end(stream int) {
 	l.add(streamLevels[stream], l.parts[stream])

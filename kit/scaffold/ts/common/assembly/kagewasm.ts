@@ -1,6 +1,6 @@
 // What every plugin needs: the documents of the hooks, and the way in and out.
 // Add what you need beside what is here: every document is read with Json.
-import { Host, LogLevel } from "@extism/as-pdk";
+import { Host } from "@extism/as-pdk";
 import { Json, quote } from "./json";
 
 @external("kagewasm:host/env", "host_call")
@@ -176,13 +176,4 @@ export class Output {
 
 function list(texts: string[]): string {
   return "[" + texts.map<string>((text) => quote(text)).join(",") + "]";
-}
-
-// abort is called where an error is thrown (see asconfig.json): it logs what and
-// where, and the call fails.
-export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
-  const what = message ? message : "abort";
-  const where = file ? file : "?";
-  Host.log(LogLevel.Error, `${what} (${where}:${line}:${column})`);
-  unreachable();
 }
