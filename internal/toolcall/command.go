@@ -12,10 +12,13 @@ const maxCommand = 160
 
 // CommandLine returns the line of a script that says what it does: the first that
 // is no comment and does more than set the scene, without the text that is fed
-// to it, cut to 160 bytes.
+// to it, cut to 160 bytes, at the end of a word where one is near. A mark says that more
+// follows.
 func CommandLine(script string) string {
 	scene, open := "", "" // open: a line that goes on in the next
+	at := 0
 	for line := range strings.Lines(script) {
+		at += len(line)
 		line = open + strings.TrimSpace(line)
 		if rest, ok := strings.CutSuffix(line, "\\"); ok && len(rest) < maxCommand {
 			open = strings.TrimSpace(rest) + " "
@@ -27,10 +30,35 @@ func CommandLine(script string) string {
 		case isScene(line):
 			scene = line
 		default:
-			return clip.Cut(withoutHeredoc(line), maxCommand, "…")
+			if line = withoutHeredoc(line); !strings.HasSuffix(line, LeftOut) && doesMore(script[at:]) {
+				line += " " + LeftOut
+			}
+			return cut(line)
 		}
 	}
-	return clip.Cut(strings.TrimSpace(open+scene), maxCommand, "…")
+	return cut(strings.TrimSpace(open + scene))
+}
+
+// cut is a command line that is not too long.
+func cut(line string) string {
+	head := clip.Head(line, maxCommand)
+	if i := strings.LastIndexByte(head, ' '); len(head) < len(line) && i > maxCommand*3/4 {
+		head = head[:i]
+	}
+	if len(head) < len(line) {
+		head += LeftOut
+	}
+	return head
+}
+
+// doesMore reports whether a line of a script is more than a comment.
+func doesMore(script string) bool {
+	for line := range strings.Lines(script) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return true
+		}
+	}
+	return false
 }
 
 // scenes are programs that only prepare for others, or announce them.
@@ -67,6 +95,7 @@ const maxScript = 4000
 // what shortens or redirects its output. It is empty where nothing is left.
 func Normal(script string) string {
 	s := strings.Join(strings.Fields(lineEnds.Replace(clip.Head(script, maxScript))), " ")
+	all := s
 	for {
 		if rest, ok := strings.CutPrefix(s, "cd "); ok {
 			if folder, after, ok := strings.Cut(rest, "&& "); ok && !strings.ContainsAny(folder, ";|&") {
@@ -99,7 +128,7 @@ func Normal(script string) string {
 		}
 	}
 	s = strings.Trim(strings.ReplaceAll(s, " ;", ";"), " ;&")
-	if len(s) < min(len(script), maxScript) {
+	if len(s) < len(all) {
 		return Normal(s) // what stands before may begin with a setting again
 	}
 	return s

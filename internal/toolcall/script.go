@@ -16,12 +16,17 @@ type Command struct {
 	// Text is the command as it is written, without redirections of its errors and
 	// without the text that is fed to it.
 	Text string
+	// Quote is the command as it is written, with [LeftOut] in the place of text that is fed to it, and of the words of
+	// the shell before it ("then").
+	Quote string
 	// Dir is the folder that the script changed to before, empty where it did not.
 	Dir string
 	// Writes are the files that its output replaces, Appends those that it adds to.
 	Writes, Appends []string
 	// Then is what joins it to the next one: "&&", "||", "|", "&", ";", or empty.
 	Then string
+	// Apart: more than Then stands between it and the next one, a line break or a parenthesis.
+	Apart bool
 }
 
 // maxShell is how much of a script is read, in bytes.
@@ -51,6 +56,7 @@ type shell struct {
 	inWord  bool
 	into    *[]string // where the next word goes that is a file of a redirection
 	cut     [][2]int  // what is left out of the text, from and to
+	feeds   bool      // a text is fed to it
 	waiting []string  // delimiters of the texts that begin on the next line
 }
 
@@ -81,6 +87,7 @@ func (r *shell) step() {
 	case c == '\n':
 		r.i++
 		r.end(";")
+		r.apart()
 		r.fed()
 	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
 		r.end(rest[:2])
@@ -93,6 +100,7 @@ func (r *shell) step() {
 	case c == '|':
 		r.end("|")
 		r.i += len(rest) - len(strings.TrimPrefix(rest[1:], "&"))
+		r.start = r.i
 	case c == '(' || c == ')':
 		r.parenthesis(c)
 		r.i++
@@ -117,9 +125,18 @@ func (r *shell) parenthesis(c byte) {
 		if r.end(";"); n > 0 {
 			r.dir, r.outer = r.outer[n-1], r.outer[:n-1]
 		}
+		r.apart()
 	case len(r.now.Words) == 0:
 		r.end(";")
+		r.apart()
 		r.outer = append(r.outer, r.dir)
+	}
+}
+
+// apart notes that more than an operator stands behind the last command.
+func (r *shell) apart() {
+	if n := len(r.list); n > 0 {
+		r.list[n-1].Apart = true
 	}
 }
 
@@ -245,7 +262,7 @@ func (r *shell) redirect(s string) {
 	}
 	r.flush()
 	if delimiter, n := heredoc(s); n > 0 {
-		r.waiting = append(r.waiting, delimiter)
+		r.waiting, r.feeds = append(r.waiting, delimiter), true
 		r.i += n
 		r.cut = append(r.cut, [2]int{from, r.i})
 		return
@@ -307,13 +324,16 @@ var shells = []string{"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "
 func (r *shell) end(then string) {
 	r.flush()
 	r.into = nil
-	c := r.now
+	c, said := r.now, len(r.now.Words) > 0
 	c.Then, c.Dir = then, r.dir
 	c.Words = program(c.Words)
-	c.Text = r.text()
-	r.now, r.start, r.cut = Command{}, min(len(r.s), r.i+len(then)), nil
+	c.Text, c.Quote = r.text(false), r.text(true)
+	r.now, r.start, r.cut, r.feeds = Command{}, min(len(r.s), r.i+len(then)), nil, false
 	switch {
 	case len(c.Words) == 0 && len(c.Writes)+len(c.Appends) == 0:
+		if said || then != "" {
+			r.apart()
+		}
 		if n := len(r.list); n > 0 && then != ";" && then != "" && r.list[n-1].Then == ";" {
 			r.list[n-1].Then = then // behind a parenthesis
 		}
@@ -357,12 +377,12 @@ func program(words []string) []string {
 	return nil
 }
 
-// text is the command that ends here as it is written.
-func (r *shell) text() string {
+// text is the command that ends here as it is written; a quotation has its redirections, and marks what is left out.
+func (r *shell) text(quotes bool) string {
 	var b strings.Builder
-	at := r.start
+	at, mark := r.start, ""
 	for _, c := range r.cut {
-		if c[0] >= at {
+		if c[0] >= at && (!quotes || r.s[c[0]] == '#') {
 			b.WriteString(r.s[at:c[0]])
 			at = c[1]
 		}
@@ -370,14 +390,21 @@ func (r *shell) text() string {
 	if end := min(r.i, len(r.s)); at < end {
 		b.WriteString(r.s[at:end])
 	}
-	line := clip.OneLine(strings.TrimRight(strings.ReplaceAll(b.String(), "\\\n", " "), ";&|()\n "))
+	line := clip.OneLine(strings.TrimRight(strings.ReplaceAll(b.String(), "\\\n", " "), ";&|\n "))
 	for {
 		word, rest, _ := strings.Cut(line, " ")
 		if !slices.Contains(joints, word) {
-			return line
+			break
 		}
 		line = rest
+		if quotes {
+			mark = LeftOut + " "
+		}
 	}
+	if quotes && r.feeds {
+		line += " " + LeftOut
+	}
+	return mark + line
 }
 
 // Masked reports whether the commands may end with another code than that of the

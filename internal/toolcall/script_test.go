@@ -104,3 +104,48 @@ func TestCommandsOfAnything(t *testing.T) {
 		}
 	})
 }
+
+// TestQuote: commands are quoted word for word, with a mark where something is left out.
+func TestQuote(t *testing.T) {
+	for _, tc := range []struct{ why, script, want string }{
+		{"one", "go test './a b'", "go test './a b'"},
+		{"as they are joined", "git add a; git commit -m x || git push", "git add a; git commit -m x || git push"},
+		{"without the folder before", "cd /srv && CI=1 make", "CI=1 make"},
+		{"with one between", "git init x && cd x && git add f", "git init x && cd x && git add f"},
+		{"without what shortens the output", "make 2>&1 | tail -5", "make 2>&1 | …"},
+		{"in the middle", "make 2>/dev/null | head -3 && git push", "make 2>/dev/null | … && git push"},
+		{"a pipe that does more", "cat a | psql -f -", "cat a | psql -f -"},
+		{"errors that go elsewhere", "make 2> err.txt all", "make 2> err.txt all"},
+		{"lines", "make a\nmake b", "make a … make b"},
+		{"one that goes on", "make \\\n  a", "make a"},
+		{"a text that is fed in", "cat > a.txt <<EOF\nx\nEOF\nmake", "cat > a.txt <<EOF … make"},
+		{"words of the shell", "for f in *; do rm $f; done && ls", "for f in *; … rm $f … ls"},
+		{"in parentheses", "(cd x && make) || make y", "make … make y"},
+		{"nothing but a folder", "cd /srv", "cd /srv"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := toolcall.QuoteScript(toolcall.Commands(tc.script)); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestQuoteIsWordForWord: what a quotation has between its marks stands in the script, white space aside.
+func TestQuoteIsWordForWord(t *testing.T) {
+	words := rapid.SampledFrom([]string{"a", "-x", "'b c'", "\"d\"", "$(e f)", "2>&1", "> g", "| head -3", "&&", ";", "||", "\n",
+		"|", "(", ")", "# h", "cd i", "then", "<<J", "J", "&", "\\\n"})
+	rapid.Check(t, func(t *rapid.T) {
+		script := strings.Join(rapid.SliceOf(words).Draw(t, "words"), " ")
+		flat := strings.Join(strings.Fields(strings.ReplaceAll(script, "\\\n", " ")), "")
+		list := toolcall.Commands(script)
+		odd := toolcall.Quote(list, func(i int) bool { return i%2 == 1 })
+		for _, quote := range []string{toolcall.QuoteScript(list), odd} {
+			for part := range strings.SplitSeq(quote, toolcall.LeftOut) {
+				if !strings.Contains(flat, strings.Join(strings.Fields(part), "")) {
+					t.Fatalf("%q of %q: %q", part, script, quote)
+				}
+			}
+		}
+	})
+}

@@ -14,7 +14,7 @@ func TestCommands(t *testing.T) {
 	for _, tc := range []struct{ why, script, want string }{
 		{"as it is", "go test ./... 2>&1 | tail -30", "go test ./... 2>&1 | tail -30"},
 		{"the first line that says something",
-			"# say why\n\nset -euo pipefail\ncd /srv/kw\necho start\nmake all\nmake test", "make all"},
+			"# say why\n\nset -euo pipefail\ncd /srv/kw\necho start\nmake all\nmake test", "make all …"},
 		{"a line that only sets the scene, where there is no other", "cd /srv/kw", "cd /srv/kw"},
 		{"a line goes on after a backslash", "docker run \\\n  --rm \\\n  image", "docker run --rm image"},
 		{"without a document fed in", "git commit -m \"$(cat <<'EOF'\nsubject\nEOF\n)\"", "git commit -m …"},

@@ -9,6 +9,32 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
+// TestLossesThatPassed: a failure is lost where nothing settled it: the same check did not pass later, by itself, with
+// others, or as a part of a wider one.
+func TestLossesThatPassed(t *testing.T) {
+	const passed, failed = "ok  \tkw/store\t0.3s", "Exit code 1\n--- FAIL: TestSweep (0.01s)"
+	for _, tc := range []struct {
+		later string
+		lost  bool
+	}{
+		{"go test ./store -run TestSweep", false}, {"make lint && go test ./store -run TestSweep", false},
+		{"go test ./...", false}, {"go test ./docs", true}, {"make lint", true},
+	} {
+		msgs := session("Mend it.", run("go test ./store -run TestSweep", failed, true), run(tc.later, passed, false))
+		s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+		for i := range s.Gone {
+			s.Gone[i] = i > 0
+		}
+		lost := false
+		for _, l := range note.Losses(t.Context(), s) {
+			lost = lost || l.Kind == note.LostFailure
+		}
+		if lost != tc.lost {
+			t.Errorf("behind %s it is lost: %v", tc.later, lost)
+		}
+	}
+}
+
 // TestLosses: what went is told with its place, first what people and the agent had
 // committed to; what stays is not.
 func TestLosses(t *testing.T) {

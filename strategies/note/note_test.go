@@ -101,6 +101,7 @@ func TestPassedLater(t *testing.T) {
 			passed, false, true},
 		{"the same with its output cut, which says that it passed", command + " 2>&1 | tail -5", passed, false, true},
 		{"the same behind a pipe, of which nothing is known", command + " 2>&1 | head -1", "compiling", false, false},
+		{"the same behind another", "make lint && " + command, passed, false, true},
 		{"another test", "go test ./internal/store -run TestOther", passed, false, false},
 		{"all of the package", "go test ./internal/store", passed, false, false},
 		{"another program", "gofmt -l .", "", false, false},

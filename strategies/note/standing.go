@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
@@ -30,8 +31,10 @@ type standing struct {
 
 // failing is a check that failed when it last ran.
 type failing struct {
-	check string
+	check string         // as it is told
+	left  []action.Check // those of it that have not passed since
 	turn  int
+	edits int // calls that changed files since
 	why   string
 }
 
@@ -66,6 +69,11 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 		s.rejected = append(s.rejected, fmt.Sprintf("[%d] %s", turn, step.Rejected))
 		s.rejected = s.rejected[max(0, len(s.rejected)-maxRejected):]
 	}
+	for i := range s.checks {
+		if len(step.Changed) > 0 {
+			s.checks[i].edits++
+		}
+	}
 	g := step.Git
 	s.used, s.edited = s.used || g.Used, s.edited || len(step.Changed) > 0
 	if g.Branch != "" {
@@ -93,36 +101,30 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	s.ran(step.Check, turn)
 }
 
-// ran follows a check. One that ran again has not failed when it last ran, unless it is known that it did. One that
-// passes settles those that are it, and those of which it is the whole: all words of
-// "go test ./..." stand in "go test ./store -run TestLease".
+// ran follows checks that ran together. One that ran again has not failed when it last ran, unless it is known that it
+// did. One that passes settles those that are it, and those of which it is the whole.
 func (s *standing) ran(c work.Ended, turn int) {
 	if c.Name == "" {
 		return
 	}
-	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool {
-		return f.check == c.Name || c.Passed && covers(c.Name, f.check)
-	})
+	for i := range s.checks {
+		if f := &s.checks[i]; c.Passed {
+			f.left = action.Unsettled(f.left, c.Checks)
+		}
+	}
+	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool { return action.AmongChecks(f.left, c.Checks) })
 	if c.Failed {
-		s.checks = append(s.checks, failing{check: c.Name, turn: turn, why: c.Why})
+		s.checks = append(s.checks, failing{check: c.Name, left: c.Checks, turn: turn, why: c.Why})
 		s.checks = s.checks[max(0, len(s.checks)-maxFailing):]
 	}
 }
 
 // lost forgets how a check ended that ran again without a result.
 func (s *standing) lost(calls []string) {
-	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool { return slices.Contains(calls, "`"+f.check+"`") })
-}
-
-// covers reports whether all words of a check stand in another one.
-func covers(whole, part string) bool {
-	words := strings.Fields(part)
-	for w := range strings.FieldsSeq(whole) {
-		if w != "./..." && !slices.Contains(words, w) {
-			return false
-		}
+	for _, call := range calls {
+		ran := action.ReadChecks(strings.Trim(call, "`"))
+		s.checks = slices.DeleteFunc(s.checks, func(f failing) bool { return action.AmongChecks(f.left, ran) })
 	}
-	return true
 }
 
 // Lines on how things stood. They are read back.
@@ -137,6 +139,7 @@ const (
 	stagedMark   = "Staged since: "
 	failingMark  = "Failed when it last ran: "
 	rejectedMark = "Rejected by the person: "
+	editsMark    = " later calls changed files, and it did not run again)"
 	andMore      = ", and "
 )
 
@@ -186,6 +189,9 @@ func (f failing) String() string {
 	line := fmt.Sprintf("%s`%s` in [%d]", failingMark, f.check, f.turn)
 	if f.why != "" {
 		line += ": " + f.why
+	}
+	if f.edits > 0 {
+		line += fmt.Sprintf(" (%d%s", f.edits, editsMark)
 	}
 	return line
 }
@@ -258,7 +264,14 @@ func (s *standing) read(line string) bool {
 		turn, why, ok := strings.Cut(rest, "]")
 		n, err := strconv.Atoi(turn)
 		if ok && err == nil {
-			s.checks = append(s.checks, failing{check: check, turn: n, why: strings.TrimPrefix(why, ": ")})
+			edits := 0
+			if rest, ok := strings.CutSuffix(why, editsMark); ok {
+				i := strings.LastIndex(rest, " (")
+				edits, _ = strconv.Atoi(rest[i+2:])
+				why = rest[:max(i, 0)]
+			}
+			s.checks = append(s.checks, failing{check: check, left: action.ReadChecks(check), turn: n, edits: edits,
+				why: strings.TrimPrefix(why, ": ")})
 		}
 		return true
 	}

@@ -39,7 +39,7 @@ func TestState(t *testing.T) {
   2. The table is read twice.
   The first comes first.
 - Edit lease.go ×2
-- ` + "`go test ./internal/store`" + ` → failed: --- FAIL: TestLease (0.41s) / lease_test.go:40: got 2, want 1`},
+- ` + "`go test ./internal/store 2>&1`" + ` → failed: --- FAIL: TestLease (0.41s) / lease_test.go:40: got 2, want 1`},
 		{"what was changed since the last commit", session("Mend it.", edit("/srv/kw/a.go", "ok", false),
 			run("git commit -am x", "[main 3f2a1bc] x\n 1 file changed", false), edit("/srv/kw/b.go", "ok", false)), `[1]
 - Edit a.go

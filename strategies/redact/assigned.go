@@ -236,11 +236,15 @@ var (
 	inCode  = lazily(`\b(?:const|let|var|val|def|func|self|this)\b`)
 )
 
+// leftOut marks in a command that is told where lines of it are left out: what stands before it ended a line.
+const leftOut = "…"
+
 // alone reports whether a value ends its line, and only a key stands before it, as
 // in a file of settings, or words in which a person says what a password is.
 func (a *assignment) alone(text string, s span) bool {
 	rest := strings.TrimLeft(text[s.to:min(len(text), s.to+maxSpace)], " \t")
-	end := rest == "" || strings.IndexByte("\n\r#\"'`", rest[0]) >= 0 || isLineBreak(rest)
+	end := rest == "" || strings.IndexByte("\n\r#\"'`", rest[0]) >= 0 || isLineBreak(rest) ||
+		strings.HasPrefix(rest, leftOut)
 	switch v := s.of(text); {
 	case !end || len(v) < 4 || inCode().MatchString(a.line):
 		return false

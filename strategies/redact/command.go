@@ -299,7 +299,8 @@ func wordEnd(text string, from, limit int) int {
 	for i := from; i < limit; {
 		quote := quoteAt(text[:limit], i)
 		switch c := text[i]; {
-		case c <= ' ', strings.IndexByte("|;&`()", c) >= 0, c == '\\' && isLineBreak(text[i:limit]):
+		case c <= ' ', strings.IndexByte("|;&`()", c) >= 0, c == '\\' && isLineBreak(text[i:limit]),
+			i == from && strings.HasPrefix(text[i:limit], leftOut):
 			return i
 		case strings.HasPrefix(text[i:], markOpen):
 			before, _, _ := strings.Cut(text[i:limit], markClose)
@@ -374,5 +375,5 @@ func flagged(text string, at int) ([]span, int) {
 // endsCommand reports whether a command ends at a place, or another flag follows.
 func endsCommand(text string, at int) bool {
 	rest := strings.TrimLeft(text[at:min(len(text), at+maxSpace)], " ")
-	return rest == "" || strings.IndexByte("\n\r-|;&\\\"'`)", rest[0]) >= 0
+	return rest == "" || strings.IndexByte("\n\r-|;&\\\"'`)", rest[0]) >= 0 || strings.HasPrefix(rest, leftOut)
 }

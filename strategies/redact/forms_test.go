@@ -48,6 +48,23 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestFormsInAQuotation: a command that is told with a mark in the place of its further lines hides its secrets too.
+func TestFormsInAQuotation(t *testing.T) {
+	features.Proves(t, "complaint 16")
+	r := redact.Known()
+	for _, f := range secretforms.Forms(t) {
+		if strings.Contains(f.Text, "\n") {
+			continue
+		}
+		t.Run(f.Text, func(t *testing.T) {
+			got, _ := r.Redact(f.Text + " …")
+			if blank := marks.ReplaceAllString(got, "*"); strings.TrimSuffix(blank, " …") != f.Without {
+				t.Errorf("became\n%s\nwant\n%s", got, f.Without)
+			}
+		})
+	}
+}
+
 // TestLookalikes: what only looks like a secret stays: the agent needs it to go on,
 // and the note is made of such names.
 func TestLookalikes(t *testing.T) {

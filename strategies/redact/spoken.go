@@ -107,7 +107,8 @@ func endsClause(text string, matched, at int) bool {
 		return true
 	}
 	next, _, _ := strings.Cut(rest[1:], " ")
-	return rest[0] == ' ' && (strings.HasPrefix(next, "(") || isOneOf("and for on but und für et pour y para -", next))
+	return rest[0] == ' ' && (strings.HasPrefix(next, "(") || strings.HasPrefix(next, leftOut) ||
+		isOneOf("and for on but und für et pour y para -", next))
 }
 
 // toldToken judges what was said to be a token.

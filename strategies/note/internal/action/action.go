@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -60,6 +61,13 @@ const (
 
 // Of reads what a call does.
 func Of(c *abi.ToolCall) *Action { return of(c.Name, toolcall.Strings(c.Arguments)) }
+
+// OfScript reads what a script of a shell does.
+func OfScript(script string) *Action {
+	a := &Action{Kind: Runs, Script: script, Commands: toolcall.Commands(script)}
+	a.steps()
+	return a
+}
 
 func of(tool string, arguments []toolcall.Pair) *Action {
 	a := &Action{Tool: tool, About: toolcall.SubjectOf(arguments)}
@@ -237,6 +245,15 @@ func (a *Action) plain() string {
 		name = name[i+2:]
 	}
 	return name
+}
+
+// searches are words in the names of tools that look for something in many files, or list them.
+var searches = set.Of(wordLists["searches"]...)
+
+// Searches reports whether the tool looks for something in the files below a folder, or lists them, and reads none.
+func (a *Action) Searches() bool {
+	parts := strings.FieldsFunc(a.plain(), func(r rune) bool { return strings.ContainsRune("_-.", r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return searches[part] })
 }
 
 // looks reports whether the tool changes nothing that lasts, by its name or by the

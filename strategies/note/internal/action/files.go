@@ -156,6 +156,8 @@ type named struct {
 	unknown bool
 	// removes are the patterns of files that it deletes.
 	removes []string
+	// makes are the folders that it makes.
+	makes []string
 }
 
 func (n *named) add(use Use, names ...string) {
@@ -201,6 +203,12 @@ func (n *named) program(name string, args []string) {
 		n.add(Deleted, names...)
 	case (name == "mv" || name == "cp") && len(names) > 1:
 		n.places(name == "mv", names[:len(names)-1], names[len(names)-1])
+	case name == "mkdir":
+		for _, folder := range names {
+			if !strings.ContainsAny(folder, patterns) {
+				n.makes = append(n.makes, in(n.dir, folder))
+			}
+		}
 	case name == "touch":
 		n.add(Created, names...)
 	case name == "tee" && hasOption(args, "-a"):

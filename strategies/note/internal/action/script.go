@@ -33,13 +33,17 @@ var (
 // Step is a command of a script that does something.
 type Step struct {
 	Kind StepKind
-	// Text is the command as it is written, Dir the folder it runs in, empty where the
+	// Text is the command as it is compared, Dir the folder it runs in, empty where the
 	// script does not say.
 	Text, Dir string
+	// At is its place among the commands of the script.
+	At int
 	// Files are the files that it changes or shows.
 	Files []File
 	// Removes are the patterns of files that it deletes, see [Matches].
 	Removes []string
+	// Makes are the folders that it makes.
+	Makes []string
 }
 
 // StepKind is what kind of thing a command does.
@@ -62,8 +66,8 @@ func (a *Action) steps() {
 		if kind == Shows && len(n.files) == 0 {
 			continue
 		}
-		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, Files: n.files,
-			Removes: n.removes})
+		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, At: i, Files: n.files,
+			Removes: n.removes, Makes: n.makes})
 		a.Files = append(a.Files, n.files...)
 	}
 }
@@ -107,7 +111,7 @@ func firstName(words string) string {
 			given = false
 		case w == "-C" || w == "-f" || w == "--prefix" || w == "--filter" || w == "--cwd":
 			given = true
-		case w[0] != '-':
+		case w[0] != '-' && strings.IndexByte(w, '=') < 0:
 			return w
 		}
 	}

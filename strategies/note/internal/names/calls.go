@@ -62,7 +62,7 @@ func (b *builder) result(m *abi.Message, text string) {
 		b.failed(a.Script)
 		b.failure(a, text, m.IsError, o)
 	case a.Script != "" && o.Passed:
-		b.worked(a.Script)
+		b.worked(a)
 	}
 }
 
@@ -72,14 +72,28 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 		switch f := &a.Files[i]; {
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
 			b.change(f) // what was not there to be deleted is gone as well
-		case f.Use == action.Read && !o.Failed && !o.Told:
+		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
 			b.subject(f.Path, read)
 		}
 	}
 	for i := range a.Steps {
+		if !o.Failed {
+			b.made(a.Steps[i].Makes)
+		}
 		for _, pattern := range a.Steps[i].Removes {
 			if o.Passed {
 				b.removed = append(b.removed, removal{pattern, b.at})
+			}
+		}
+	}
+}
+
+// made notes folders that were made: those that were deleted before are there again.
+func (b *builder) made(folders []string) {
+	for _, folder := range folders {
+		for _, it := range b.items {
+			if it.use == modified && it.facts.deleted && (it.name == folder || action.Within(folder, it.name)) {
+				it.facts.merge(facts{at: b.at, again: true})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // kept, and no text: what stood there before is superseded.
 type facts struct {
 	created, deleted bool
+	again            bool // it was deleted, and is there again as a folder
 	edits            int
 	lines            string // those of the last edit, empty where they are not known
 	moved            string // where it stands now
@@ -32,6 +33,8 @@ func (f facts) String() string {
 	switch {
 	case f.deleted:
 		parts = append(parts, "deleted")
+	case f.again:
+		parts = append(parts, madeAgain)
 	case f.moved == elsewhere || strings.ContainsAny(f.moved, "(), "):
 		parts = append(parts, "moved")
 	case f.moved != "":
@@ -54,6 +57,9 @@ func (f facts) String() string {
 	return count + " (" + strings.Join(parts, ", ") + ")"
 }
 
+// madeAgain is said of a folder that was deleted and is there again.
+const madeAgain = "deleted and made again"
+
 // movedHere is said of a file of which no more is known.
 const movedHere = "moved here"
 
@@ -71,8 +77,8 @@ func (f *facts) merge(other facts) {
 		earlier, later = later, earlier
 	}
 	*f = facts{created: earlier.created || later.created, edits: earlier.edits + later.edits, at: later.at,
-		deleted: later.deleted, moved: later.moved, lines: cmp.Or(later.lines, earlier.lines)}
-	if !later.created && later.edits == 0 && !later.gone() {
-		f.deleted, f.moved = earlier.deleted, earlier.moved
+		deleted: later.deleted, again: later.again, moved: later.moved, lines: cmp.Or(later.lines, earlier.lines)}
+	if !later.created && later.edits == 0 && !later.gone() && !later.again {
+		f.deleted, f.again, f.moved = earlier.deleted, earlier.again, earlier.moved
 	}
 }

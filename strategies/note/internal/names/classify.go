@@ -152,6 +152,9 @@ func classifyPath(w string, quoted bool) class {
 	if strings.Contains(w, "path/to/") {
 		return none // stands for any path
 	}
+	if isTestCase(w) {
+		return symbol
+	}
 	parts, named, letters := 0, false, false
 	for p := range strings.SplitSeq(w, "/") {
 		if p == "" || p == "." || p == ".." || p == "~" {
@@ -171,6 +174,18 @@ func classifyPath(w string, quoted bool) class {
 		return path
 	}
 	return none
+}
+
+// isTestCase reports whether w names a case of a test of Go, TestLease/after_a_restart, and no file.
+func isTestCase(w string) bool {
+	test, _, _ := strings.Cut(w, "/")
+	for _, kind := range []string{"Test", "Benchmark", "Fuzz", "Example"} {
+		rest, ok := strings.CutPrefix(test, kind)
+		if ok && rest != "" && (rest[0] >= 'A' && rest[0] <= 'Z' || rest[0] == '_') && strings.IndexByte(rest, '.') < 0 {
+			return !extensions[w[strings.LastIndexByte(w, '.')+1:]]
+		}
+	}
+	return false
 }
 
 // notNames look like names and are words, or are the same everywhere.

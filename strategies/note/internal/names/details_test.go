@@ -228,3 +228,35 @@ func TestChangesInChains(t *testing.T) {
 		})
 	}
 }
+
+// TestNotRead: what a search went through, a folder, and the case of a test are no files that were read.
+func TestNotRead(t *testing.T) {
+	features.Proves(t, "N8")
+	msgs := called("Read", "file_path", "/srv/kw/store/lease.go", "package store", false)
+	msgs = append(msgs, called("Grep", "path", "/srv/kw/store/lock.go", "12: func Lock", false)...)
+	msgs = append(msgs, called("Glob", "path", "/srv/kw/docs", "/srv/kw/docs/a.md", false)...)
+	msgs = append(msgs, called("view", "path", "/srv/kw/store", "lease.go lock.go", false)...)
+	msgs = append(msgs, said("TestLease/after_a_restart fails, and BenchmarkSweep/big_table is slow."))
+	got := lines(build(msgs).Render(1000, byRune))
+	if read := got["Files read"]; !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
+		t.Errorf("read: %s", read)
+	}
+	if names := got["Names"]; !strings.Contains(names, "TestLease/after_a_restart") ||
+		!strings.Contains(names, "BenchmarkSweep/big_table") {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestMadeAgain: a folder that was deleted and made again is told as that, also in the next note.
+func TestMadeAgain(t *testing.T) {
+	features.Proves(t, "N8")
+	msgs := called("Write", "file_path", "/srv/kw/out/a.go", "ok", false)
+	msgs = append(msgs, called("Bash", "command", "rm -rf /srv/kw/out && mkdir -p /srv/kw/out", "", false)...)
+	text := build(msgs).Render(1000, byRune)
+	for range 2 {
+		if !strings.Contains(text, "out (deleted and made again)") || !strings.Contains(text, "a.go (created, deleted)") {
+			t.Fatalf("%s", text)
+		}
+		text = build([]abi.Message{summary(text)}).Render(1000, byRune)
+	}
+}

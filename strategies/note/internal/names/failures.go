@@ -18,8 +18,8 @@ type Failure struct {
 	// command and of each text of an error it holds the first 200 characters, and the
 	// rest of the word there.
 	Text string
-	// Passed: the same command passed later.
-	Passed bool
+	// Passed: the same command passed later. Settled: it did, or what holds all that it checked.
+	Passed, Settled bool
 
 	normal string // the command as it is compared with others
 	key    string // see known
@@ -90,7 +90,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 		said += "\n" + why
 	}
 	fail.Text += "\n" + said
-	b.remember(fail)
+	b.remember(fail, a)
 }
 
 // moreLines stands below the lines of a failure where there are more of the kind.
@@ -114,21 +114,32 @@ func worst(lines []string) []string {
 	return lists.Map(shown, func(i int) string { return lines[i] })
 }
 
-// remember puts a failure last, also where it was met before.
-func (b *builder) remember(f Failure) {
+// remember puts a failure of a call last, also where it was met before.
+func (b *builder) remember(f Failure, a *action.Action) {
 	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
 	f.key = f.known()
 	b.met[f.key] = true
+	if a.OnlyChecks() {
+		b.checks[f.key] = unpassed{a.Checks(), a.Checks()}
+	}
 	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.key == f.key })
 }
 
+// unpassed are checks of a failure: left those that have not passed since, open those that nothing settled.
+type unpassed struct{ left, open []action.Check }
+
 // worked notes that a command passed: the same one that failed before it is no
-// longer broken.
-func (b *builder) worked(command string) {
-	normal := toolcall.Normal(command)
+// longer broken, nor checks that are among those that passed.
+func (b *builder) worked(a *action.Action) {
+	normal, checks := toolcall.Normal(a.Script), a.Checks()
 	for i := range b.failures {
-		if f := &b.failures[i]; f.normal == normal && normal != "" {
-			f.Passed = true
+		f := &b.failures[i]
+		c, only := b.checks[f.key]
+		if only {
+			c.left, c.open = action.Unpassed(c.left, checks), action.Unsettled(c.open, checks)
+			b.checks[f.key] = c
 		}
+		f.Passed = f.Passed || only && len(c.left) == 0 || !only && f.normal == normal && normal != ""
+		f.Settled = f.Settled || f.Passed || only && len(c.open) == 0
 	}
 }

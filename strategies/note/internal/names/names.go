@@ -88,7 +88,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 	goOn := func() bool { return ctx.Err() == nil }
 	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
 		goOn: goOn,
-		met:  make(map[string]bool), last: len(msgs) + len(pruned),
+		met:  make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned),
 		harness: harness, found: found}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
@@ -176,9 +176,10 @@ type builder struct {
 	tools    map[string]*tool
 	commands []command
 	failures []Failure
-	met      map[string]bool // texts of failures
-	root     string          // what an earlier note says paths are relative to
-	at, last int             // the message being read, and the last one there is, counted from one
+	met      map[string]bool     // texts of failures
+	checks   map[string]unpassed // of failures that ran nothing else
+	root     string              // what an earlier note says paths are relative to
+	at, last int                 // the message being read, and the last one there is, counted from one
 	harness  outcome.Harness
 	found    *Found
 	goOn     func() bool
@@ -296,6 +297,7 @@ func (b *builder) names() *Names {
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		l.names = append(l.names, b.items[name])
 	}
+	foldersNotRead(l.names)
 	l.root = workdir(l.names, b.root)
 	b.remove(l.names, l.root)
 	for _, it := range l.names {
@@ -313,6 +315,21 @@ func (b *builder) names() *Names {
 		l.names[i] = ranked[i].item
 	}
 	return l
+}
+
+// foldersNotRead takes folders from what was read: other names lie in them. The items are sorted.
+func foldersNotRead(items []*item) {
+	for _, it := range items {
+		if it.class != path || it.use != read {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(items, it.name+"/", func(o *item, name string) int {
+			return cmp.Compare(o.name, name)
+		})
+		if i < len(items) && action.Within(items[i].name, it.name) {
+			it.use = mentioned
+		}
+	}
 }
 
 // files lists the files that were read and those that were modified, whole

@@ -8,6 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // Reserved reports whether a line of a summary is read back as one of this
@@ -63,11 +64,11 @@ func (e *entries) line(line string) {
 	switch {
 	case strings.HasPrefix(line, blockMark):
 		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
-			f := Failure{Text: strings.Join(e.block, "\n")}
+			f, a := Failure{Text: strings.Join(e.block, "\n")}, &action.Action{}
 			if command, ok := strings.CutPrefix(e.block[0], commandMark); ok {
-				f.normal = toolcall.Normal(command)
+				f.normal, a = toolcall.Normal(command), action.OfScript(command)
 			}
-			e.remember(f)
+			e.remember(f, a)
 		}
 		e.inBlock, e.block = !e.inBlock, nil
 		return
@@ -88,7 +89,7 @@ func (e *entries) line(line string) {
 	}
 	if line == PassedLine && (e.section == HeadFailed || e.section == HeadErrors) {
 		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Passed = true
+			e.failures[n-1].Passed, e.failures[n-1].Settled = true, true
 		}
 		return
 	}
@@ -160,6 +161,8 @@ func parseFacts(times, about string) (f facts) {
 			f.created = true
 		case part == "deleted":
 			f.deleted = true
+		case part == madeAgain:
+			f.again = true
 		case part == "edited":
 			f.edits = 1
 		case part == movedHere:

@@ -1,11 +1,9 @@
 package work
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -90,55 +88,126 @@ const (
 // identified is what identifies a text that no call has a part in.
 func identified(text string) string { return found(text, nil) }
 
-// found is what identifies a result: of an object, its ids, numbers and states
+// found is what identifies a result: of an object, where it differs from what the call gave, its ids, numbers and states
 // that the call did not give itself; of a text, its first line.
 func found(text string, args []action.Arg) string {
-	var doc map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &doc) != nil {
+	fields, ok := fieldsOf(text)
+	if !ok {
 		if line := clip.Line(first(nil, text), 120); line != "" {
 			return Result + line
 		}
 		return ""
 	}
-	var own, inner []string
-	toolcall.EachString(text, func(key, value string) {
-		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
-		if s := key + " " + value; !given && value != "" && len(value) <= maxValue && identifies(key) &&
-			!slices.Contains(inner, s) {
-			if _, top := doc[key]; top {
+	given := func(value string) bool {
+		return slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
+	}
+	var own []string
+	for _, f := range fields {
+		if f.value != "" && !given(f.value) && identifies(f.key) && len(f.value) <= maxValue {
+			own = append(own, f.key+" "+f.value)
+		}
+	}
+	if len(own) > 0 {
+		own = append(own, sums(fields, args)...)
+	} else { // of a result in an envelope; else what is inside has ids of its own
+		toolcall.EachString(text, func(key, value string) {
+			if s := key + " " + value; !given(value) && value != "" && len(value) <= maxValue && identifies(key) &&
+				!slices.Contains(own, s) {
 				own = append(own, s)
 			}
-			inner = append(inner, s)
-		}
-	})
-	if len(own) > 0 {
-		own = append(own, sums(text, doc, args)...)
+		})
 	}
+	own = append(own[:min(len(own), maxFound)], differing(fields, args)...)
 	if len(own) == 0 {
-		own = inner // of a result in an envelope; else what is inside has ids of its own
+		return ""
+	}
+	return Result + strings.Join(own, ", ")
+}
+
+// differing are the fields of a result in which it is not what the call gave under the same name.
+func differing(fields []field, args []action.Arg) (list []string) {
+	for _, f := range fields {
+		var asked []string
+		for _, a := range args {
+			if a.Key == f.key {
+				asked = append(asked, a.Value)
+			}
+		}
+		if len(asked) == 1 && asked[0] != f.value && f.value != "" && len(f.value) <= maxValue && !identifies(f.key) &&
+			len(list) < maxFound {
+			list = append(list, fmt.Sprintf("%s %s (%s was asked for)", f.key, f.value, asked[0]))
+		}
+	}
+	return list
+}
+
+// field is a member of an object: its value where that is a text or a number, or else what it is made of.
+type field struct {
+	key, value string
+	raw        json.RawMessage
+}
+
+// fieldsOf are the members of an object, in order; ok is false of a text that is none.
+func fieldsOf(text string) (list []field, ok bool) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return nil, false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		name, isText := key.(string)
+		f := field{key: name}
+		if err != nil || !isText || dec.Decode(&f.raw) != nil {
+			return nil, false
+		}
+		if c := f.raw[0]; c != '{' && c != '[' {
+			for _, p := range toolcall.Strings(`{"":` + string(f.raw) + `}`) {
+				f.value = p.Value
+			}
+		}
+		list = append(list, f)
+	}
+	return list, true
+}
+
+// isDocument reports whether a result is an object, or a list of them.
+func isDocument(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
+
+// looked is what a look-up found: of an object its own short values that the call did not give.
+func looked(text string, args []action.Arg) string {
+	fields, _ := fieldsOf(text)
+	var own []string
+	for _, f := range fields {
+		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == f.value })
+		if f.value != "" && !given && len(f.value) <= maxValue && len(own) < maxLooked {
+			own = append(own, f.key+" "+f.value)
+		}
 	}
 	if len(own) == 0 {
 		return ""
 	}
-	return Result + strings.Join(own[:min(len(own), maxFound)], ", ")
+	return Result + strings.Join(own, ", ")
 }
+
+// maxLooked is how many values of what a look-up found are told.
+const maxLooked = 12
 
 // sums are those that stand in the lists of a document, a text for each list, with its name: of a history none is the
 // sum of all. Those that the call gave itself are left out.
-func sums(text string, doc map[string]json.RawMessage, args []action.Arg) (list []string) {
-	at := make(map[string]int) // where a key stands
-	for key, raw := range doc {
-		if len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') {
-			at[key] = strings.Index(text, strconv.Quote(key))
+func sums(fields []field, args []action.Arg) (list []string) {
+	for _, f := range fields {
+		if c := f.raw[0]; c != '{' && c != '[' {
+			continue
 		}
-	}
-	keys := slices.SortedFunc(maps.Keys(at), func(a, b string) int {
-		return cmp.Or(cmp.Compare(at[a], at[b]), cmp.Compare(a, b))
-	})
-	for _, outer := range keys {
 		var names []string
 		values, given := make(map[string][]string), true
-		toolcall.EachString(`{"":`+string(doc[outer])+`}`, func(key, value string) {
+		toolcall.EachString(`{"":`+string(f.raw)+`}`, func(key, value string) {
 			if !Weighs(key) || clip.Digits(strings.TrimLeft(value, "-$€")) == 0 || len(value) > maxValue {
 				return
 			}
@@ -150,7 +219,7 @@ func sums(text string, doc map[string]json.RawMessage, args []action.Arg) (list 
 		})
 		for _, key := range names {
 			if v := values[key]; !given && len(v) <= 2*maxFound {
-				list = append(list, outer+" "+key+" "+strings.Join(v, " / "))
+				list = append(list, f.key+" "+key+" "+strings.Join(v, " / "))
 			}
 		}
 	}

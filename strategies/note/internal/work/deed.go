@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
@@ -20,14 +19,14 @@ const maxAlike = 12
 
 // runs notes that commands ran, with what there is to say of them. Those of which all that
 // is told is the same but for one word are told with the one before.
-func (w *Work) runs(acts []action.Step, more string) {
+func (w *Work) runs(a *action.Action, acts []action.Step, more string) {
 	if len(acts) == 0 {
 		return
 	}
-	run := strings.Join(lists.Map(acts, func(s action.Step) string { return s.Text }), " && ")
+	run := quote(a, acts)
 	if n := len(acts) - 1; n > 0 && len(run) > maxCommand { // those behind the cut would be told nowhere
-		w.runs(acts[:n], "")
-		w.runs(acts[n:], more)
+		w.runs(a, acts[:n], "")
+		w.runs(a, acts[n:], more)
 		return
 	}
 	d := deed{text: Ran + quoted(run) + more, run: run}

@@ -14,6 +14,7 @@ import (
 type file struct {
 	path             string
 	created, deleted bool
+	again            bool // it was deleted, and is there again as a folder
 	edits            int
 	to               string // where it was moved
 }
@@ -26,7 +27,7 @@ func (w *Work) changed(a *action.Action, text string, o outcome.Outcome) {
 		if len(o.Lines) > 0 {
 			text = o.Lines[0]
 		}
-		w.fails(failed{what: what, path: f.Path, said: said(text)})
+		w.fails(failed{what: what, key: what, path: f.Path, said: said(text)})
 		return
 	}
 	for _, f := range a.Files {
@@ -48,22 +49,30 @@ func (w *Work) change(ch action.File) {
 	}
 	switch ch.Use {
 	case action.Created:
-		f.created, f.deleted, f.to = true, false, ""
+		f.created, f.deleted, f.again, f.to = true, false, false, ""
 	case action.Edited:
 		f.edits, f.deleted = f.edits+1, false
 	case action.Deleted:
 		for _, other := range w.files {
-			other.deleted = other.deleted || other == f || action.Within(other.path, ch.Path)
+			if other == f || action.Within(other.path, ch.Path) {
+				other.deleted, other.again = true, false
+			}
 		}
 	case action.Moved:
 		f.to = ch.To
 	}
 }
 
-// removed notes that the files that patterns hold were deleted, as far as they were changed before.
-func (w *Work) removed(patterns []string) {
+// removed notes that a step deleted the files that patterns hold, as far as they were changed before, and made folders:
+// those that were deleted before are there again, with nothing in them.
+func (w *Work) removed(s *action.Step) {
 	for _, f := range w.files {
-		f.deleted = f.deleted || slices.ContainsFunc(patterns, func(p string) bool { return action.Matches(p, f.path, "") })
+		f.deleted = f.deleted || slices.ContainsFunc(s.Removes, func(p string) bool { return action.Matches(p, f.path, "") })
+		if f.deleted && slices.ContainsFunc(s.Makes, func(folder string) bool {
+			return f.path == folder || action.Within(folder, f.path)
+		}) {
+			f.deleted, f.again = false, true
+		}
 	}
 }
 
@@ -101,6 +110,9 @@ func (f *file) text(name func(path string) string) string {
 	}
 	if f.deleted {
 		how = append(how, "deleted")
+	}
+	if f.again {
+		how = append(how, "deleted and made again")
 	}
 	return name(f.path) + " (" + strings.Join(how, ", ") + ")"
 }

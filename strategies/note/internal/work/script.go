@@ -15,7 +15,7 @@ import (
 
 // script takes a script and how it ended.
 func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
-	acts, changes, check := false, false, checkName(a)
+	acts, changes, check, key := false, false, checkName(a), toolcall.Normal(a.Script)
 	for i := range a.Steps {
 		switch s := &a.Steps[i]; s.Kind {
 		case action.Acts:
@@ -27,31 +27,26 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	broken := o.Told || o.Failed
 	switch {
 	case check != "" && strings.HasPrefix(text, rejected):
-		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(text)})
+		w.fails(failed{what: whole(a), key: key, said: said(text)})
 		return
 	case acts && broken, changes && broken && check == "":
-		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(first(o.Lines, text))})
+		w.fails(failed{what: whole(a), key: key, said: said(first(o.Lines, text))})
 		return
 	case changes && !broken:
-		w.settled(quoted(toolcall.Normal(a.Script)), "")
+		w.settled(key, "")
 		w.effects(a, text, o.Passed)
 	case !changes && check == "":
 		w.others++
 	}
 	if check != "" {
-		w.checked(check, o)
+		w.checked(check, a.Checks(), o)
 	}
 }
 
 // checkName is how the checks of a script are told, empty where it has none.
 func checkName(a *action.Action) string {
-	var checks []string
-	for i := range a.Steps {
-		if s := &a.Steps[i]; s.Kind == action.Checks {
-			checks = append(checks, s.Text)
-		}
-	}
-	return clip.Words(strings.Join(slices.Compact(checks), " && "), maxCommand)
+	checks := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Checks })
+	return clip.Words(quote(a, checks), maxCommand)
 }
 
 // effects tells what a script changed: files by their names, commits by their hashes,
@@ -65,20 +60,20 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 			}
 		}
 		if ended {
-			w.removed(s.Removes)
+			w.removed(&s)
 		}
 		switch {
 		case s.Kind == action.Acts:
 			acts = append(acts, s)
 		case s.Kind == action.Prepares, s.Kind == action.Writes && !ended:
-			w.prepares(s.Text)
+			w.prepares(quote(a, []action.Step{s}))
 		}
 	}
 	if len(acts) == 0 {
 		return
 	}
 	if place := w.tries.of(acts); place != "" {
-		w.runs(acts, " in "+place)
+		w.runs(a, acts, " in "+place)
 		return
 	}
 	pushed := ""
@@ -98,7 +93,7 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 			return begins(s, "git add") || begins(s, "git commit") || begins(s, "git push") && pushed != ""
 		})
 	}
-	w.runs(acts, address(acts, output))
+	w.runs(a, acts, address(acts, output))
 }
 
 // maxOfAKind is how many commands of one kind are told one by one.
@@ -181,11 +176,3 @@ func address(acts []action.Step, output string) string {
 
 // maxAddress is how long an address is, in bytes.
 const maxAddress = 300
-
-// quoted is a command in one line, as it is told.
-func quoted(line string) string {
-	if i := strings.Index(line, "\"$(cat <<"); i > 0 {
-		line = line[:i] + "…"
-	}
-	return "`" + clip.Words(line, maxCommand) + "`"
-}

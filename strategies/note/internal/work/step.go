@@ -8,7 +8,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -34,6 +33,7 @@ type Step struct {
 // none.
 type Ended struct {
 	Name           string
+	Checks         []action.Check
 	Passed, Failed bool
 	// Why is the line that says why it failed.
 	Why string
@@ -51,13 +51,17 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case action.Asks, action.Silent:
 		return Step{}
 	case action.Runs:
-		s.Text = "`" + clip.Words(strings.ReplaceAll(toolcall.CommandLine(a.Script), " 2>&1", ""), maxScript) + "`"
+		s.Text = "`" + short(line(a), maxScript) + "`"
 		s.Git, s.Check = w.git(a, text, o), ended(a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
 			return path.Base(f.Path) + " " + f.Lines()
 		}), ", ")
 	case action.Looks:
+		if isDocument(text) && len(a.Files) == 0 && len(a.Args) > 1 { // of a service
+			s.Text += listed(a.Args)
+			break
+		}
 		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
 		s.Text = told(a, w.before[a.Tool])
@@ -68,6 +72,8 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	switch {
 	case o.Told || o.Failed:
 		s.Text += Result + "failed: " + why(text, o)
+	case s.Looked:
+		s.Text += looked(text, a.Args)
 	case a.Kind == action.Changes && !o.Passed:
 		s.Text += Result + "refused: " + why(text, o)
 	case a.Kind == action.Changes:
@@ -78,7 +84,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 			changed := lists.Filter(a.Files, func(f action.File) bool { return f.Use != action.Read && !w.tries.holds(f.Path) })
 			s.Changed = lists.Map(changed, func(f action.File) string { return f.Path })
 		}
-	case !s.Looked:
+	default:
 		s.Text += found(text, a.Args)
 		if undoes(a.Tool) {
 			s.Undone = lists.Map(a.Args, func(arg action.Arg) string { return arg.Value })
@@ -93,7 +99,7 @@ func refused(a *action.Action, text string) string {
 	what := a.Tool
 	switch a.Kind {
 	case action.Runs:
-		what = quoted(toolcall.Normal(a.Script))
+		what = whole(a)
 	case action.Changes:
 		what += " " + path.Base(a.Path())
 	default:
@@ -107,17 +113,17 @@ func refused(a *action.Action, text string) string {
 
 // ended is how the checks of a script ended.
 func ended(a *action.Action, text string, o outcome.Outcome) Ended {
-	name := checkName(a)
+	name, list := checkName(a), a.Checks()
 	switch {
 	case name == "" || strings.HasPrefix(text, rejected):
 		return Ended{}
 	case o.Passed:
-		return Ended{Name: name, Passed: true}
+		return Ended{Name: name, Checks: list, Passed: true}
 	case !o.Failed:
-		return Ended{Name: name}
+		return Ended{Name: name, Checks: list}
 	}
 	why := cmp.Or(outcome.Reason(text), first(o.Lines, ""))
-	return Ended{Name: name, Failed: true, Why: withTests(clip.Line(why, maxAnswer), text)}
+	return Ended{Name: name, Checks: list, Failed: true, Why: withTests(clip.Line(why, maxAnswer), text)}
 }
 
 // withTests is why a check failed, and behind it which tests did where more than one did.

@@ -9,7 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -31,10 +30,13 @@ type Work struct {
 	before   map[string][]action.Arg // of the last call to each tool that changed something
 }
 
-// check is a test, a build or the like, and how often it ended how.
+// check is a test, a build or the like, or several that ran together, and how often it ended how.
 type check struct {
-	command  string
-	failures int // since it last passed
+	command  string         // as it was told last
+	parts    []action.Check // what it is
+	left     []action.Check // those that have not passed since it failed
+	other    bool           // it passed in other words
+	failures int            // since it last passed
 	last     end
 }
 
@@ -50,6 +52,7 @@ const (
 // failed is a call that failed.
 type failed struct {
 	what  string // the call as it is told
+	key   string // as it is compared
 	path  string // the file that it was to change, if any
 	said  string // what came back
 	times int
@@ -146,7 +149,7 @@ func (w *Work) Result(m *abi.Message) Step {
 func (w *Work) does(a *action.Action, text string, o outcome.Outcome) {
 	what := told(a, w.before[a.Tool])
 	if o.Failed || o.Told {
-		w.fails(failed{what: what, said: said(text)})
+		w.fails(failed{what: what, key: what, said: said(text)})
 		return
 	}
 	w.settled(what, "")
@@ -157,7 +160,7 @@ func (w *Work) does(a *action.Action, text string, o outcome.Outcome) {
 // fails notes that a call failed, again where the same did before.
 func (w *Work) fails(f failed) {
 	f.times = 1
-	if i := slices.IndexFunc(w.failed, func(o failed) bool { return o.what == f.what }); i >= 0 {
+	if i := slices.IndexFunc(w.failed, func(o failed) bool { return o.key == f.key }); i >= 0 {
 		f.times += w.failed[i].times
 		f.other = w.failed[i].other || w.failed[i].said != f.said
 		w.failed = slices.Delete(w.failed, i, i+1)
@@ -167,8 +170,8 @@ func (w *Work) fails(f failed) {
 
 // settled forgets that a call failed, now that the same ended otherwise, or that its
 // file was changed.
-func (w *Work) settled(what, path string) {
-	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.what == what || path != "" && f.path == path })
+func (w *Work) settled(key, path string) {
+	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.key == key || path != "" && f.path == path })
 }
 
 // rejected begins the results of calls that the person did not allow.
@@ -182,25 +185,35 @@ func said(text string) string {
 	return clip.Line(text, maxAnswer)
 }
 
-// checked takes a check by its name, and how it ended.
-func (w *Work) checked(name string, o outcome.Outcome) {
-	c := &check{command: name}
-	if i := slices.IndexFunc(w.checks, func(c *check) bool { return c.command == name }); i >= 0 {
+// checked takes checks that ran together, by how they are told, and how they ended.
+func (w *Work) checked(name string, parts []action.Check, o outcome.Outcome) {
+	c := &check{parts: parts}
+	if i := slices.IndexFunc(w.checks, func(c *check) bool { return action.SameChecks(c.parts, parts) }); i >= 0 {
 		c = w.checks[i]
 		w.checks = slices.Delete(w.checks, i, i+1)
 	}
 	if c.last == passed && !o.Passed {
 		c.failures = 0
 	}
-	switch {
+	switch c.command, c.left, c.other = name, parts, false; {
 	case o.Passed:
 		c.last = passed
+		for _, before := range w.checks {
+			before.settle(parts)
+		}
 	case o.Failed:
 		c.last, c.failures = broken, c.failures+1
 	default:
 		c.last = unknown
 	}
 	w.checks = append(w.checks, c)
+}
+
+// settle takes checks that passed: one that failed and is among them passed as well.
+func (c *check) settle(parts []action.Check) {
+	if c.left = action.Unsettled(c.left, parts); len(c.left) == 0 && c.last != passed && c.failures > 0 {
+		c.last, c.other = passed, true
+	}
 }
 
 // Beginnings of the lines that tell what was done, and what stands before what came
@@ -268,7 +281,7 @@ func (w *Work) Unanswered() (list []string) {
 		runs := slices.ContainsFunc(a.Steps, func(s action.Step) bool { return s.Kind != action.Shows })
 		switch {
 		case a.Kind == action.Runs && runs:
-			list = append(list, quoted(toolcall.Normal(a.Script)))
+			list = append(list, whole(a))
 		case a.Kind == action.Changes:
 			list = append(list, a.Tool+" "+path.Base(a.Path()))
 		case a.Kind == action.Does:
@@ -361,6 +374,8 @@ func (c *check) String() string {
 	switch {
 	case c.last == unknown && c.failures > 0:
 		return s + "failed " + times + ", then ran again, how that ended is not known"
+	case c.other:
+		return s + "failed " + times + ", then passed in another one"
 	case c.last == passed && c.failures > 0:
 		return s + "failed " + times + ", then passed"
 	case c.last == passed:

@@ -1,0 +1,198 @@
+package action
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// Check is a test, a build or the like as it is compared with others: the same one may be asked for in other words, and
+// one may be a part of another.
+type Check struct {
+	program string   // and what it is to do: "go test", "npm run lint"
+	dir     string   // the folder that it runs in, empty where it is not known
+	modes   []string // settings and options that change what is checked
+	narrows []string // options that choose a part of it, with what they are given: "-run TestLease"
+	places  []string // what is checked
+	text    string   // of one that was cut when it was told: no more is known of it
+}
+
+// Words by which options of checks are told.
+var (
+	checkMany    = newBeginnings("check many")
+	checkQuiet   = set.Of(wordLists["check quiet"]...)
+	checkGiven   = set.Of(wordLists["check given"]...)
+	checkNarrows = set.Of(wordLists["check narrows"]...)
+	checkChooses = set.Of(wordLists["check chooses"]...)
+	checkStrict  = set.Of(wordLists["check strict"]...)
+	checkValues  = set.Of(wordLists["check values"]...)
+)
+
+// Checks are those that the script runs, in order.
+func (a *Action) Checks() (list []Check) {
+	for i := range a.Steps {
+		if s := &a.Steps[i]; s.Kind == Checks {
+			list = append(list, checksOf(&a.Commands[s.At])...)
+		}
+	}
+	return list
+}
+
+// OnlyChecks reports whether the script runs checks, and nothing else that does something.
+func (a *Action) OnlyChecks() bool {
+	runs := func(s Step) bool { return s.Kind == Checks }
+	return slices.ContainsFunc(a.Steps, runs) &&
+		!slices.ContainsFunc(a.Steps, func(s Step) bool { return !runs(s) && s.Kind != Shows })
+}
+
+// ReadChecks reads checks off a script as it was told.
+func ReadChecks(told string) (list []Check) {
+	cut := strings.TrimSuffix(told, toolcall.LeftOut)
+	if cut != told && !strings.HasSuffix(cut, " ") {
+		return []Check{{text: told}}
+	}
+	return OfScript(told).Checks()
+}
+
+// checksOf reads the checks of a command: a program that is given several of them runs all.
+func checksOf(c *toolcall.Command) []Check {
+	line := strings.Join(c.Words, " ")
+	if rest, ok := wrappers.cut(line); ok {
+		line = rest
+	}
+	one := Check{dir: c.Dir}
+	for w := range strings.FieldsSeq(c.Text) {
+		if name, _, ok := strings.Cut(w, "="); !ok || name == "" || strings.ToUpper(name) != name {
+			break
+		} else if !checkQuiet[name] {
+			one.modes = append(one.modes, w)
+		}
+	}
+	rest, runs := runners.cut(line)
+	name := firstName(rest)
+	if runs && name != "" {
+		one.program = strings.TrimSpace(line[:len(line)-len(rest)])
+	} else if rest, runs = checks.cut(line); runs {
+		one.program, name = strings.TrimSpace(line[:len(line)-len(rest)]), ""
+	} else {
+		return nil
+	}
+	one.arguments(strings.Fields(rest))
+	if name == "" {
+		return []Check{one}
+	}
+	_, many := checkMany.cut(one.program + " ")
+	if !many {
+		one.program += " " + name
+		one.places = slices.DeleteFunc(one.places, func(p string) bool { return p == name })
+		return []Check{one}
+	}
+	var list []Check
+	for _, target := range one.places {
+		each := one
+		each.program, each.places = one.program+" "+target, nil
+		list = append(list, each)
+	}
+	return list
+}
+
+// arguments reads what the program of a check is given.
+func (c *Check) arguments(words []string) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, value, given := strings.Cut(w, "=")
+		next := func() string {
+			if !given && i+1 < len(words) {
+				i++
+				return words[i]
+			}
+			return value
+		}
+		switch {
+		case w == "--" || w == toolcall.LeftOut:
+		case w[0] != '-' && given && strings.ToUpper(name) == name:
+			c.modes = append(c.modes, w)
+		case w[0] != '-':
+			c.places = append(c.places, cmp.Or(strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/"), "."))
+		case w == "-count=1" || checkQuiet[name]:
+		case checkGiven[name]:
+			next()
+		case checkNarrows[name]:
+			c.narrows = append(c.narrows, name+" "+next())
+		case checkChooses[name]:
+			c.narrows = append(c.narrows, name)
+		case checkValues[name]:
+			c.modes = append(c.modes, name+" "+next())
+		default:
+			c.modes = append(c.modes, w)
+		}
+	}
+	if strings.HasPrefix(c.program, "go ") && len(c.places) == 0 {
+		c.places = []string{"."}
+	}
+}
+
+// SameChecks reports whether two lists are of the same checks.
+func SameChecks(a, b []Check) bool { return AmongChecks(a, b) && AmongChecks(b, a) }
+
+// AmongChecks reports whether all checks of a list stand in another one.
+func AmongChecks(list, among []Check) bool {
+	return !slices.ContainsFunc(list, func(x Check) bool {
+		return !slices.ContainsFunc(among, func(y Check) bool { return x.covers(&y) && y.covers(&x) })
+	})
+}
+
+// Unsettled are the checks of a list that none of those is that passed, nor holds.
+func Unsettled(list, passed []Check) []Check {
+	return slices.DeleteFunc(slices.Clone(list), func(c Check) bool {
+		return slices.ContainsFunc(passed, func(p Check) bool { return p.covers(&c) })
+	})
+}
+
+// Unpassed are the checks of a list that do not stand among those that passed.
+func Unpassed(list, passed []Check) []Check {
+	return slices.DeleteFunc(slices.Clone(list), func(c Check) bool { return AmongChecks([]Check{c}, passed) })
+}
+
+// covers reports whether a check that passes says so of another one: that one looks at no more, and in no other way.
+func (c *Check) covers(part *Check) bool {
+	if c.text != "" || part.text != "" {
+		return c.text == part.text
+	}
+	return c.program == part.program && (c.dir == "" || part.dir == "" || Same(c.dir, part.dir)) &&
+		!slices.ContainsFunc(part.modes, func(m string) bool { return !slices.Contains(c.modes, m) }) &&
+		!slices.ContainsFunc(c.modes, func(m string) bool {
+			name, _, _ := strings.Cut(m, "=")
+			return !slices.Contains(part.modes, m) && !checkStrict[name]
+		}) &&
+		!slices.ContainsFunc(c.narrows, func(n string) bool {
+			return !slices.ContainsFunc(part.narrows, func(p string) bool { return p == n || chooses(n, p) })
+		}) && c.holds(part)
+}
+
+// chooses reports whether an option that chooses by the beginning of a name chooses what another one does.
+func chooses(wide, narrow string) bool {
+	rest, ok := strings.CutPrefix(narrow, wide)
+	return ok && strings.HasPrefix(wide, "-run ") && !strings.ContainsAny(wide+rest, "|^$")
+}
+
+// holds reports whether a check looks at all that another one looks at.
+func (c *Check) holds(part *Check) bool {
+	isGo := strings.HasPrefix(c.program, "go ")
+	all := func(p string) bool { return p == "..." || p == "." && !isGo }
+	if slices.ContainsFunc(c.places, all) || len(c.places) == 0 {
+		return true
+	}
+	return len(part.places) > 0 && !slices.ContainsFunc(part.places, func(p string) bool {
+		return !slices.ContainsFunc(c.places, func(w string) bool {
+			folder, below := strings.CutSuffix(w, "/...")
+			p, _ := strings.CutSuffix(p, "/...")
+			return w == p || below && p == folder || (below || !isGo && path.Ext(w) == "") && Within(p, folder) ||
+				strings.HasPrefix(p, w+"::")
+		})
+	})
+}

@@ -1,0 +1,65 @@
+package outcome
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// What is left of an output that was cut can say that something failed, and not that all passed: only the end of it,
+// where test runners say how all ended, and lines that were chosen with those that say so, can.
+
+// hides reports whether a script cuts its output so that a failure may not be shown in the text that is left.
+func hides(list []toolcall.Command, text string) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i-1].Then == "|" && hidesFailures(list[i].Words, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// hidesFailures reports whether a program that is given an output leaves something out of it where failures are told.
+func hidesFailures(words []string, text string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	switch args := strings.Join(words[1:], " "); words[0] {
+	case "head":
+		return strings.Contains(args, "c") || strings.Count(strings.TrimSpace(text), "\n")+1 >= count(args)
+	case "grep", "egrep", "rg":
+		low := strings.ToLower(args)
+		return !inverts(words[1:]) && !strings.Contains(low, "fail") && !strings.Contains(low, "error")
+	case "wc", "awk", "sed", "cut", "jq":
+		return true
+	}
+	return false
+}
+
+// defaultLines is how many lines head shows where nothing is said.
+const defaultLines = 10
+
+// count is the number in the options of a program, "-n 20" or "-20".
+func count(args string) int {
+	i := strings.IndexAny(args, "0123456789")
+	if i < 0 {
+		return defaultLines
+	}
+	n, err := strconv.Atoi(args[i : i+clip.Digits(args[i:])])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// inverts reports whether a search shows what it does not find.
+func inverts(args []string) bool {
+	for _, w := range args {
+		if w == "--invert-match" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "v") {
+			return true
+		}
+	}
+	return false
+}
