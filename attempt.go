@@ -129,12 +129,12 @@ func uncharged(ctx context.Context) (caller context.Context, done func()) {
 }
 
 // try makes a plan and has it checked, a plugin's in the plugin's time.
-func (p *planner) try(ctx context.Context, c candidate) (a attempt, cut []hooks.Remark, err error) {
-	late := p.charge(ctx, c.plugin, func(ctx context.Context, p *planner) { a, cut, err = p.attempt(ctx, c) })
+func (p *planner) try(ctx context.Context, c candidate) (a attempt, remarks []hooks.Remark, err error) {
+	late := p.charge(ctx, c.plugin, func(ctx context.Context, p *planner) { a, remarks, err = p.attempt(ctx, c) })
 	if late != nil {
-		return attempt{plan: a.plan}, cut, late
+		return attempt{plan: a.plan}, remarks, late
 	}
-	return a, cut, err
+	return a, remarks, err
 }
 
 func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
@@ -151,11 +151,11 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 			func(in abi.Insert) bool { return in.Kind == abi.KindSummary })
 	}
 	plan.AuditSummary = p.forPeople(ctx, plan.AuditSummary)
-	var cut []hooks.Remark
-	plan.Insert, cut = p.clipped(ctx, plan.Insert)
+	var remarks []hooks.Remark
+	plan.Insert, remarks = p.clipped(ctx, plan.Insert)
 	plan.Note = max(plan.Note, b.Note)
 	failures := plan.Note - b.Note
-	a, err := p.check(ctx, plan, b.Host, failures)
+	a, err := p.fitted(ctx, plan, b.Host, failures)
 	switch {
 	case err != nil:
 	case b.Tight, p.view.All:
@@ -167,13 +167,14 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	case plan.Source.Type == abi.SourceModel:
 		a = p.spare(ctx, b, a, failures)
 	}
-	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy, len(cut) == 0) {
-		cut = append(cut, hooks.Remark{Plugin: c.plugin,
+	whole := len(remarks) == 0 // nothing was cut
+	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy, whole) {
+		remarks = append(remarks, hooks.Remark{Plugin: c.plugin,
 			Warning: "new messages of its list do not stand where the list has them: none stands before the task, between " +
 				"a call and its results, or behind calls whose results may still arrive, and a note that names pins stands " +
 				"before older ones"})
 	}
-	return a, cut, err
+	return a, remarks, err
 }
 
 // moved reports whether a summary of a plugin's list stands somewhere else than in it, or
@@ -217,11 +218,12 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 	return c.Plan(ctx, v, b)
 }
 
-// check writes the note for what a plan supersedes, in at most host tokens and
-// so many more for failures, adds what is injected, and hands the plan to the
-// firewall. A note that makes the result miss the target or grow is written
-// smaller, down to nothing beside the plan's own summary.
-func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
+// fitted writes the note for what a plan supersedes, in at most host tokens and
+// so many more for failures, adds what is injected, and has the firewall check the
+// plan. A note that makes the result miss the target or grow is written
+// smaller, down to nothing beside the plan's own summary: each note has a smaller
+// budget than the one before it took, so this ends.
+func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: "the plan supersedes nothing"}
@@ -255,19 +257,9 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 			text, full.Insert = "", slices.Delete(slices.Clone(inserts), at, at+1)
 		}
 		verdict, err := firewall.Apply(against, full)
-		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
-			host, failures = tokens/2, 0
-			if code == abi.CodeOverTarget { // by the little that was reckoned wrong
-				host = tokens * 7 / 8
-			}
+		if smaller, ok := p.smallerNote(tokens, verdict, err); ok {
+			host, failures = smaller, 0
 			continue
-		}
-		if err == nil && !verdict.Met && !p.view.All {
-			over := verdict.Tokens - p.view.Target
-			if over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote()) { // a smaller note meets it
-				host, failures = tokens-over-noteSlack, 0
-				continue
-			}
 		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}
 		for i, in := range inserts {
@@ -278,6 +270,22 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		}
 		return a, err
 	}
+}
+
+// smallerNote is the budget of a note to try next, after one of so many tokens came to that verdict: not ok where a
+// smaller one would not help.
+func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) (budget int, ok bool) {
+	switch code := abi.CodeOf(err); {
+	case tokens > 0 && code == abi.CodeGrew:
+		return tokens / 2, true
+	case tokens > 0 && code == abi.CodeOverTarget:
+		return tokens * 7 / 8, true // texts count a little more together than alone, so little is missing
+	case err != nil || verdict.Met || p.view.All:
+		return 0, false
+	}
+	over := verdict.Tokens - p.view.Target
+	ok = over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote())
+	return tokens - over - noteSlack, ok
 }
 
 // withNote is all that a plan inserts, and which of it is the note. That goes with the
@@ -343,7 +351,7 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		if err != nil || len(plan.Supersede) == 0 || len(plan.Supersede) >= len(a.plan.Supersede) {
 			break
 		}
-		better, err := p.check(ctx, plan, allowed, failures)
+		better, err := p.fitted(ctx, plan, allowed, failures)
 		if err != nil || !better.Met {
 			break
 		}
@@ -360,7 +368,7 @@ func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, fai
 	fewer, edits := spare.Of(p.view, plan.Supersede, p.view.Target-a.Tokens-refillSlack)
 	if len(fewer) > 0 && len(fewer) < len(plan.Supersede) {
 		plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
-		if better, err := p.check(ctx, plan, b.Host, failures); err == nil && better.Met {
+		if better, err := p.fitted(ctx, plan, b.Host, failures); err == nil && better.Met {
 			a = better
 		}
 	}
@@ -377,7 +385,7 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
 		return a
 	}
-	if better, err := p.check(ctx, a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
+	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
 		return better
 	}
 	return a

@@ -62,8 +62,9 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Compactor compacts sessions. It is safe for concurrent use. Of sessions it
-// remembers only what saves work: counts of what it counted before.
+// Compactor compacts sessions. It is safe for concurrent use. Of the sessions that it saw
+// last it remembers what it counted, and what was of no use: a model that failed, a target
+// that tool definitions alone exceed.
 type Compactor struct {
 	opts  Options
 	hooks *hooks.Dispatcher

@@ -10,7 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// A session goes through these stages. Each takes values and returns one.
+// A session goes through these stages. Each takes values and returns one; what it learns
+// for the next look is kept in memo.
 //
 //	look          count the messages, work out the limits             look.go
 //	prune         shorten old tool output                             prune.go

@@ -237,8 +237,9 @@ func canceled(ctx context.Context) error {
 }
 
 // memo is what is remembered of a session from one look at it to the next, so
-// that a look costs what is new in it. Nothing depends on it but speed, what is
-// said about provider caches, and whether a model is asked that failed before.
+// that a look costs what is new in it. Beside speed there depends on it what is said
+// about provider caches, whether a model is asked that failed before, and whether a
+// compaction is tried again that was of no use.
 type memo struct {
 	messages []abi.Message
 	tokens   []int

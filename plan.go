@@ -250,16 +250,16 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 	out, taken, remarks := planned{fallback: pre.Fallback, failed: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
 		p := l.planner(v, pre)
-		var cut []hooks.Remark
-		p.injected, cut = p.clipped(ctx, pre.Injected)
-		remarks = append(remarks, cut...)
+		var more []hooks.Remark
+		p.injected, more = p.clipped(ctx, pre.Injected)
+		remarks = append(remarks, more...)
 		proposals := pre.Proposals
 		if l.req.Overrides.byHand() {
 			proposals = nil
 		}
 		for _, c := range candidates(l, proposals) {
-			a, cut, err := p.try(ctx, c)
-			remarks = append(remarks, cut...)
+			a, more, err := p.try(ctx, c)
+			remarks = append(remarks, more...)
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
 				l.learnWindow(l.summarizer(), a.plan.Window)

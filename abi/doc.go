@@ -1,7 +1,8 @@
 // Package abi is the contract between a kagewasm host and its plugins: every
 // document that crosses JSON or WebAssembly, and the rules both sides apply to
-// them. It is the specification; the JSON Schemas in abi/schema are generated
-// from its types.
+// them. There is nothing to call first: a host fills in a [Session] and a list of
+// [Message] for the root package, an author's handler takes an [Input] and returns an
+// [Output] through abi/guest. The JSON Schemas in abi/schema are generated from its types.
 //
 // Reading order:
 //
@@ -14,17 +15,13 @@
 //   - [Error], [Code]: how any of it fails;
 //   - [Fence]: the frame in which foreign text reaches a model.
 //
-// A plugin author does not need this package directly: abi/guest registers
-// handlers in its terms. A host does not either: the root package drives the
-// whole pipeline.
-//
 // The package does no I/O and depends on the standard library alone, so that
 // the same rules compile into every guest. Nothing in it takes a context but the
 // interface [Model], which hosts implement.
 //
 // Compatibility: documents carry "abi": [Version]. Within a version fields are
-// only added, error codes only appended, and a host ignores nothing it does
-// not know without saying so.
+// only added, error codes only appended, and a host says so where it ignores
+// something that it does not know.
 package abi
 
 // Version is the ABI version this package describes. It is the "abi" field of

@@ -137,7 +137,7 @@ func (a *application) wholeUnits(abi.Plan) error {
 func (a *application) insert(p abi.Plan) error {
 	replaced := digest(p.Supersede...)
 	for k, in := range p.Insert {
-		after, err := a.place(in)
+		behind, err := a.place(in)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (a *application) insert(p abi.Plan) error {
 			m.Timestamp = a.Time
 		}
 		a.index[m.ID] = -1
-		a.inserted = append(a.inserted, insertion{m, after})
+		a.inserted = append(a.inserted, insertion{Message: m, behind: behind})
 	}
 	return nil
 }

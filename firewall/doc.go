@@ -1,9 +1,11 @@
 // Package firewall is the one place where a compaction plan becomes a new
 // message list. Whoever made the plan, a strategy, a plugin or a
-// model, [Apply] checks every promise the host makes, and either applies the
+// model, [Apply] checks every promise about the session, and either applies the
 // plan whole or refuses it with a code that says which promise it would break:
 //
-//   - pinned messages stay, byte for byte, and the current turn stays;
+//   - pinned messages stay, byte for byte (a task that leaves no room for anything else is
+//     shortened before, by [Shorten]), and so does the current turn, unless the plan may
+//     take all;
 //   - a tool call and its results stay or go together, in both directions;
 //   - the order of what stays is kept, every id is known and used once;
 //   - only tool output and tool-call arguments are edited, only to shorten

@@ -6,11 +6,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// insertion is a message that comes, and the index of the one that it stands behind, -1
-// where that is the task; then the index in what stays before which it stands.
+// insertion is a message that comes.
 type insertion struct {
 	abi.Message
-	after int
+	behind int // the index in the session of the message that it comes behind, -1 for the task
+	before int // the index in what stays of the message that it comes before
 }
 
 // place is the index of the message that an insertion stands behind.
@@ -42,30 +42,35 @@ func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []str
 	first, gaps, note := abi.PrefixEnd(kept), gapsOf(kept), true
 	for k := range a.inserted {
 		in, at := &a.inserted[k], first
-		if in.after >= 0 {
-			at = max(first, gaps[stays[in.after+1]])
+		if in.behind >= 0 {
+			at = max(first, gaps[stays[in.behind+1]])
 		}
 		if in.Kind == abi.KindSummary && note {
 			note = false
 			in.Content = abi.Text(a.Keepers.Note(in.Text(), kept))
 			at = max(first, a.Keepers.Place(kept, at))
 		}
-		in.after = at
+		in.before = at
 	}
-	slices.SortStableFunc(a.inserted, func(x, y insertion) int { return x.after - y.after })
+	slices.SortStableFunc(a.inserted, func(x, y insertion) int { return x.before - y.before })
 	list, n = make([]abi.Message, 0, len(kept)+len(a.inserted)), 0
 	for i := range a.inserted {
 		in := &a.inserted[i]
-		list = append(append(list, kept[n:in.after]...), in.Message)
-		ids, n = append(ids, in.ID), in.after
+		list = append(append(list, kept[n:in.before]...), in.Message)
+		ids, n = append(ids, in.ID), in.before
 	}
 	return append(list, kept[n:]...), ids
 }
 
-// gapsOf is, for each index of a list and its end, the next one at which a message parts no
-// call from its results. It is the one before where results may still arrive behind the list.
+// gapsOf says where a message may be put into a list without parting a call from its results: for each index, and
+// for the end, the next one from there. In
+//
+//	0 request   1 call   2 result   3 words
+//
+// it is 0 1 3 3 4: what would come before the result at 2 comes before 3. Where results may still arrive behind the
+// list, what would come behind their call comes before it.
 func gapsOf(msgs []abi.Message) []int {
-	gaps, inside := make([]int, len(msgs)+1), make([]int, len(msgs)+2)
+	gaps, inside := make([]int, len(msgs)+1), make([]int, len(msgs)+2) // inside: units around each index
 	units, of := abi.Units(msgs)
 	for _, u := range units {
 		inside[u[0]+1]++
@@ -74,7 +79,7 @@ func gapsOf(msgs []abi.Message) []int {
 	for i := 1; i < len(inside); i++ {
 		inside[i] += inside[i-1]
 	}
-	end := len(msgs)
+	end := len(msgs) // nothing may be put behind it
 	if end > 0 {
 		last := units[of[end-1]]
 		if calls := msgs[last[0]].ToolCalls; len(calls) > 0 && len(last) <= len(calls) {

@@ -1,9 +1,10 @@
-// Package hooks decides who is called when: observers first and side by side,
-// then the one compactor; how long a hook may take in all; what becomes of the
-// answers; and what happens when a plugin fails, which is nothing but a line
-// in the failure chain.
+// Package hooks calls plugins for the engine: a [Dispatcher] calls observers first and
+// side by side, then the one compactor. Hosts need it for [Plugin] alone, which they
+// give to kagewasm.Options, and for a [Breaker] that several compactors share.
 //
-// Make a [Dispatcher] with [New], which refuses a second compactor; then call
+// It bounds how long the observers take together, and the compactor; it sorts the
+// answers; and what becomes of a plugin that fails is a line in the failure chain,
+// nothing else. [New] refuses a second compactor. Call
 // [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it, and
 // [Dispatcher.TurnEnd] when a turn of the agent has completed. What they return
 // are values that nobody writes to; [Pre.Settle] takes how the proposals fared
@@ -15,5 +16,5 @@
 // requests in a row.
 //
 // The package runs no guest and knows no engine: anything with a manifest and
-// a Call is a [Plugin].
+// a Call is a Plugin.
 package hooks

@@ -31,9 +31,10 @@
 //
 // Limits are [abi.Limits], in [PluginOptions] and in the manifest. They hold over
 // instantiation and call together, and the cause of a stop is what the host recorded,
-// never what the guest says of itself. Fuel is counted down inside of the guest and
-// charged in runtime/internal/sandbox/fuel.go; memory is one budget for the guest and
-// what the host holds for it.
+// never what the guest says of itself. Fuel is charged inside of the guest, by checks that
+// runtime/internal/meter/charge.go writes into its code; runtime/internal/sandbox/fuel.go
+// hands it out and stops a guest that has none left. Memory is one budget for the guest
+// and what the host holds for it.
 //
 // Host calls are in runtime/internal/host: a new one is a file there and a line in
 // operations.go. What leaves the host, HTTP requests and completions, can be recorded

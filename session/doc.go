@@ -20,7 +20,8 @@
 // other, off by default, searches what compactions took away. [Recall] does the
 // same search for a host.
 //
-// [Session.Undo] takes the last compaction back, [Session.Redo] the undo.
+// [Session.Undo] goes back to before the last compaction, and what arrived after it is
+// taken back with it; [Session.Redo] undoes that.
 //
 // A [Journal] stores sessions, in memory by default; package store has one in a
 // database. Programs that call no model work on a [History]. Hosts that keep their own

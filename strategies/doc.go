@@ -8,8 +8,8 @@
 //     one that calls anybody.
 //   - [Delegate] takes what a plugin proposes.
 //
-// To add one, implement Strategy in a file of its own, and name it where the
-// engine lists its candidates; a host gives its own in kagewasm.Options.
+// To add one, implement Strategy in a file of its own, and add it to shipped in the
+// root's plan.go; a host gives its own in kagewasm.Options.
 //
 // [Cut] is the choice that the others build on: the oldest units go until the
 // rest fits. [KeepConfig], [SummarizeConfig] and [NoteConfig] are the parts of a

@@ -28,8 +28,8 @@ type Limits struct {
 }
 
 // View is what a strategy sees of a session: the messages the model would be
-// given, what each costs, and what may not go. Nobody writes to a view; what
-// changes something returns another one.
+// given, what each costs, and what may not go. Strategies do not write to a
+// view; what changes something returns another one.
 type View struct {
 	Limits
 	List

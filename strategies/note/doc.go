@@ -1,9 +1,10 @@
 // Package note writes, without a model, the note that stands for superseded
-// messages. A reader sees these parts in it:
+// messages: [Build] one of a session, then [Note.Write]. A reader sees these parts in it:
 //
 //   - thread: what persons wrote, oldest first and word for word, each with what came
 //     of it: what was changed, called and checked, and the agent's closing words;
 //   - rules: what binds what follows, of messages that are shortened in the thread;
+//   - loaded: what instructions forbid that the agent read for its work, such as skills;
 //   - state: where the work stood at the end: what the agent said and called last, one by
 //     one and how it ended; the last commit, its branch and whether it was pushed; what was
 //     changed and staged since; checks that failed when they last ran, and what the person
@@ -19,7 +20,7 @@
 // among them in write.go; the lines they begin with stand in sections.go. [Outline] is
 // about the sections of a model's summary.
 //
-// Use [Build] on a session, then [Note.Write]. A summary of an earlier compaction, of
+// A summary of an earlier compaction, of
 // this package or of any other, may be among the messages: what it kept is taken over,
 // so that chains of compactions lose nothing that there is room for, cut nothing twice
 // that they need not, and never grow over their budget.

@@ -75,8 +75,7 @@ func Said(text string) string {
 	found := false
 	for line := range strings.Lines(ours) {
 		switch bare := strings.TrimRight(line, "\r\n"); {
-		case bare == headThread || bare == headRules || bare == headState || bare == headTodos || bare == headEarlier ||
-			bare == headLoaded:
+		case bare != intro && slices.Contains(heads, bare):
 			found = true
 		case names.Reserved(bare):
 			found = false

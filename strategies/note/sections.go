@@ -7,8 +7,8 @@ import (
 )
 
 // Lines above the parts of a note. They are part of its form: a later compaction
-// reads them back. Those of the thread stand in thread.go, those of names, commands
-// and failures in package names.
+// reads them back. Those of the thread stand in thread.go, of the state in state.go, of
+// what was loaded in loaded.go, those of names, commands and failures in package names.
 const (
 	// intro begins what the host says, below a summary where there is one.
 	intro       = "Read off the session by the host, without a model; what is quoted is word for word."

@@ -6,8 +6,9 @@
 // pool, one restored from a snapshot, or one that starts as any engine would start
 // it (code.go).
 //
-// Package meter writes the countdown into modules; the host's half of it, where
-// fuel is charged and time is looked at, is fuel.go. Memory lies outside of Go's
+// Package meter writes the checks that charge fuel into modules (charge.go there);
+// the host's half, which hands fuel out, stops a guest that has none left and looks
+// at the time, is fuel.go. Memory lies outside of Go's
 // heap, in slots that are used again (memory.go, slots.go). The first run leaves a
 // snapshot of the guest as it was after _initialize, which later instances are
 // restored from (snapshot.go, image.go); a module whose state is not all in its

@@ -98,7 +98,8 @@ func (r *run) stacked(left int64) int64 {
 	return mark
 }
 
-// onTick is what the guest calls when a meter is used up. Fuel is charged here.
+// onTick is what the guest calls when a meter is used up: the fuel that it was handed is
+// gone, or its stack is. What it used up counts against its limit here.
 func onTick(ctx context.Context, stack []uint64) {
 	r, value := runOf(ctx), int32(stack[1])
 	switch uint32(stack[0]) { // the upper half is undefined
