@@ -396,3 +396,47 @@ func TestMessagesWithoutIDs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNextToNothingIsNoGain: a session of a few tokens of which a compaction would free next to none stays as it is, and
+// the report says so with both figures; where somebody names a target it is made all the same.
+func TestNextToNothingIsNoGain(t *testing.T) {
+	features.Proves(t, "A8", "K20")
+	msgs := []abi.Message{
+		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Write hello to a.txt, and nothing else.")},
+		{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "w", Name: "write_file",
+			Arguments: `{"file_path": "a.txt", "content": "hello"}`}}},
+		{ID: "result", Role: abi.RoleTool, ToolCallID: "w", Content: abi.Text("Overwrote /home/a/work/project/a.txt, 5 bytes.")},
+		{ID: "on", Role: abi.RoleUser, Content: abi.Text("System: Please continue.")},
+		{ID: "done", Role: abi.RoleAssistant, Content: abi.Text("It is written. What is next?")},
+	}
+	c := newCompactor(t, kagewasm.Options{})
+	req := request(1000, msgs)
+	req.Force = true
+	few := 0
+	for n := range 150 { // until what goes costs more than a note does
+		msgs[2].Content = abi.Text("Overwrote /home/a/work/project/a.txt. " + strings.Repeat("more ", n))
+		r := compact(t, c, req)
+		before := r.Report.TokensBefore
+		freed := before - r.Report.TokensAfter
+		switch {
+		case r.Report.Compacted && freed < 50 && freed*20 < before:
+			t.Fatalf("%d of %d tokens are freed: %s", freed, before, r.Report.Reason)
+		case r.Report.Compacted:
+		case !slices.EqualFunc(r.Messages, msgs, func(x, y abi.Message) bool { return x.ID == y.ID }):
+			t.Fatalf("not compacted, and other messages: %s", r.Report.Reason)
+		case strings.Contains(r.Report.Reason, "a compaction would free "):
+			if few++; r.Report.ReasonCode != abi.ReasonNothingToSupersede ||
+				!strings.Contains(r.Report.Reason, fmt.Sprintf(" of %d tokens: nothing is gained by that", before)) {
+				t.Fatalf("%s: %s", r.Report.ReasonCode, r.Report.Reason)
+			}
+			asked := req
+			asked.Target = ptr(1)
+			if r := compact(t, c, asked); !r.Report.Compacted {
+				t.Fatalf("a target that somebody named: %s", r.Report.Reason)
+			}
+		}
+	}
+	if few == 0 {
+		t.Error("no compaction would free next to nothing")
+	}
+}

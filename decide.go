@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -256,6 +257,24 @@ const leastShare = 0.05
 // message at every call, and cost a model call and the provider's cache each time.
 func freesTooLittle(v *strategies.View) bool {
 	return float64(v.Total-v.Fixed()) < leastShare*float64(v.Upper)
+}
+
+// errLittle is the cause where the floor would free next to nothing.
+var errLittle = errors.New("nothing is gained")
+
+// littleShare and littleTokens are what a compaction frees that is worth nothing: less than both, that as a share of
+// what there is.
+const (
+	littleShare  = 0.05
+	littleTokens = 50
+)
+
+// gainsNothing reports whether a plan frees next to nothing of a session that nobody named a target for and that fits
+// as it is: what it takes away would be lost for no room.
+func (l *look) gainsNothing(v *strategies.View, a *attempt) bool {
+	freed := v.Total - a.Tokens
+	return l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= l.limits.quiet &&
+		freed < littleTokens && float64(freed) < littleShare*float64(v.Total)
 }
 
 // canWait reports whether nobody asked for a compaction, and the request fits without.

@@ -82,7 +82,9 @@ func resultOf(l *look, o outcome) *Result {
 	if r.Warning == "" {
 		r.Warning = boundThinking(l, after)
 	}
-	r.Reason = explain(&r)
+	if r.Reason = explain(&r); o.planned.little != "" && o.code == abi.ReasonNothingToSupersede {
+		r.Reason = o.planned.little
+	}
 	r.Metrics.MS = float64(l.opts.Now().Sub(l.start).Microseconds()) / 1000
 	result := &Result{Messages: after.Messages, late: o.pre.late, observing: o.pre.Late}
 	if r.Compacted || r.DryRun {

@@ -23,6 +23,8 @@ type planned struct {
 	fallback bool
 	// failed: somebody could not make a plan who had something to make it of.
 	failed bool
+	// little says that what the floor would free is not worth what is lost by it, empty where it is.
+	little string
 	// outcomes are those of the plugins' calls before the compaction, failures
 	// the whole chain.
 	outcomes []hooks.Outcome
@@ -275,7 +277,9 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			case c.plugin != "":
 				remarks = append(remarks, hooks.Remark{Plugin: c.plugin, Refused: &e})
 			case c.floor:
-				if e.Code != abi.CodeGrew {
+				if errors.Is(err, errLittle) {
+					out.little = e.Message
+				} else if e.Code != abi.CodeGrew {
 					e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
 					out.failures = append(out.failures, &e)
 				}

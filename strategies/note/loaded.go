@@ -3,6 +3,7 @@ package note
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +35,16 @@ const (
 	maxLoaded    = 6   // that are told
 	maxForbidden = 6   // sentences of one
 	maxSays      = 200 // of a sentence, in characters
-	// loadedShare is what they may cost in hundredths of the budget.
-	loadedShare = 4
+	// They may cost loadedShare in hundredths of the budget, and littleShare where that is at most minLoaded tokens.
+	loadedShare = 5
+	littleShare = 25
+	minLoaded   = 200
 )
+
+// loadedRoom is what they may cost in a note of so many tokens.
+func loadedRoom(budget int) int {
+	return max(budget*loadedShare/100, min(budget*littleShare/100, minLoaded))
+}
 
 // forbiddingWords are how rules say what must not be done.
 var forbiddingWords = newVocabulary("forbidding")
@@ -117,13 +125,21 @@ func forbidden(text string) (list []string) {
 			continue
 		}
 		for s := range sentences(plain(bare)) {
-			if forbiddingWords.says(s+" ") && !isQuestion(s) && len(list) < maxForbidden {
+			if forbids(s) && !isQuestion(s) && len(list) < maxForbidden {
 				list = append(list, shortened(s, maxSays))
 			}
 		}
 	}
 	return list
 }
+
+// forbids reports whether a sentence says what must not be done, and not what need not be: "you don't need it".
+func forbids(s string) bool {
+	return forbiddingWords.in(needless.ReplaceAllString(strings.ToLower(s), "") + " ")
+}
+
+// needless are words that forbid, where they do not.
+var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|worry|hesitate)`)
 
 // head is the line on what was loaded, and where it can be read.
 func (l *loaded) head() string {

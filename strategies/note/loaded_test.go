@@ -44,7 +44,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 		text = render(session(summary(text)), note.Options{Budget: 20_000})
 	}
 	t.Run("little room", func(t *testing.T) {
-		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 1300})
+		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 200})
 		if !strings.Contains(text, "- [1] skill receiving-review from ") || strings.Contains(text, "not merge") {
 			t.Errorf("%s", text)
 		}

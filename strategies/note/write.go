@@ -123,8 +123,8 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.left -= asked
 	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= o.Count(strings.Join(rules, "\n"))
-	loaded := p.loaded(&n.loads, min(loadedShare*budget/100, p.left-least/2))
-	p.left -= o.Count(strings.Join(loaded, "\n"))
+	loaded := p.loaded(&n.loads, min(loadedRoom(budget), p.left-least+reserved/2)) // rules before names
+	p.left = min(p.left, max(p.left-o.Count(strings.Join(loaded, "\n")), least))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(cameShare.of(budget)-deeds, p.left-least/2)))
