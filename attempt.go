@@ -158,7 +158,7 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	a, err := p.fitted(ctx, plan, b.Host, failures)
 	switch {
 	case err != nil:
-	case c.floor && p.look.gainsNothing(p.view, &a):
+	case c.floor && gainsNothing(p.look, p.view, &a):
 		err = &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Err: errLittle,
 			Message: fmt.Sprintf("a compaction would free %d of %d tokens: nothing is gained by that, and the session stays "+
 				"as it is", p.view.Total-a.Tokens, p.view.Total)}

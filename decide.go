@@ -271,7 +271,7 @@ const (
 
 // gainsNothing reports whether a plan frees next to nothing of a session that nobody named a target for and that fits
 // as it is: what it takes away would be lost for no room.
-func (l *look) gainsNothing(v *strategies.View, a *attempt) bool {
+func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 	freed := v.Total - a.Tokens
 	return l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= l.limits.quiet &&
 		freed < littleTokens && float64(freed) < littleShare*float64(v.Total)

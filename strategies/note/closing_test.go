@@ -239,3 +239,25 @@ func asWords(text string) string {
 	text = regexp.MustCompile(`(?m)(^|\s)\d{1,3}[.)] `).ReplaceAllString(text, "$1")
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }), " ")
 }
+
+// TestAnswersBeforeNames: in a large note of which persons' words leave a part of their room, what the agent answered to
+// them takes it before names do.
+func TestAnswersBeforeNames(t *testing.T) {
+	features.Proves(t, "A6", "complaint 18")
+	msgs := session("Look at the modes.")
+	for i := range 80 {
+		var list strings.Builder
+		for k := range 30 {
+			fmt.Fprintf(&list, "handle%cMode%dResult%d ", 'A'+rune(i%26), i, k)
+		}
+		msgs = append(msgs, session(
+			called("Write", map[string]any{"file_path": fmt.Sprintf("/srv/kw/m%d.go", i), "content": list.String()}, "ok", false),
+			said(fmt.Sprintf("Mode %d takes its results from the queue of the mode before it, in the order in which they came, "+
+				"and never looks at them again.", i)), "and the next one?")...)
+	}
+	text := render(msgs, note.Options{Budget: 8000})
+	answers := strings.Count(text, "takes its results from the queue")
+	if answers < 60 || !strings.Contains(text, "handle") {
+		t.Errorf("%d of 80 answers are told:\n%s", answers, text)
+	}
+}

@@ -139,7 +139,7 @@ func forbids(s string) bool {
 }
 
 // needless are words that forbid, where they do not.
-var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|worry|hesitate)`)
+var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|like|understand|exist|work)`)
 
 // head is the line on what was loaded, and where it can be read.
 func (l *loaded) head() string {

@@ -45,6 +45,12 @@ var (
 )
 
 const (
+	smallBudget, largeBudget = 900, 8000 // in tokens
+
+	// answersShare is how much of what persons' words leave of their share goes to what the agent said to them, in a
+	// large note.
+	answersShare = 70
+
 	rulesShare   = 95
 	todosShare   = 6
 	earlierShare = 12
@@ -53,10 +59,10 @@ const (
 
 // of is the share of a budget, in tokens.
 func (s share) of(budget int) int {
-	const tiny, small, large = 700, 900, 8000
-	part := mix(budget, small, large, s.small, s.large)
-	if budget < small {
-		part = mix(budget, tiny, small, s.tiny, s.small)
+	const tiny = 700
+	part := mix(budget, smallBudget, largeBudget, s.small, s.large)
+	if budget < smallBudget {
+		part = mix(budget, tiny, smallBudget, s.tiny, s.small)
 	}
 	return budget * part / 100
 }
@@ -134,8 +140,9 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
 	came := max(0, cameShare.of(budget)-deeds-refused-asked)
+	bonus := max(0, unused) * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	v.stood = stood
-	v.fill(min(came+extra, p.left), saidShare.of(budget)+extra, stood)
+	v.fill(min(came+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)
 	p.put(rules...)
