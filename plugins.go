@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/retained"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -453,13 +454,8 @@ func retain(
 
 // store stores a fact, with where it came from. The key follows from the text.
 func store(ctx context.Context, l *look, f hooks.Fact) error {
-	value, err := json.MarshalIndent(struct {
-		Text    string `json:"text"`
-		Session string `json:"session"`
-		Agent   string `json:"agent,omitempty"`
-		Call    string `json:"call"`
-		Time    string `json:"time"`
-	}{f.Text, l.req.Session.ID, l.req.Session.AgentPath, f.Call, l.now}, "", "  ")
+	value, err := json.MarshalIndent(retained.Fact{Text: f.Text, Session: l.req.Session.ID,
+		Agent: l.req.Session.AgentPath, Call: f.Call, Time: l.now}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -467,6 +463,5 @@ func store(ctx context.Context, l *look, f hooks.Fact) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(f.Text))
-	return l.opts.Memory.Set(ctx, ns, abi.RetainedPrefix+hex.EncodeToString(sum[:8])+".json", string(value))
+	return l.opts.Memory.Set(ctx, ns, retained.Key(f.Text), string(value))
 }

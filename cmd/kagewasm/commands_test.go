@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,7 +15,10 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/soak"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // scriptCommands are what scripts can say beside testscript's own.
@@ -23,7 +28,46 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"kagewasm-code": expectCode,
 		"survives":      survives,
 		"readlink":      readlink,
+		"kept":          kept,
+		"keep":          keep,
 	}
+}
+
+// kept is `kept STATE NAMESPACE KEY [TEXT]`: a state keeps a value under the key, in which
+// the text stands; it is on standard output. A key that ends with a slash is any below it.
+func kept(ts *testscript.TestScript, neg bool, args []string) {
+	m, err := state.LookAtMemory(context.Background(), ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer m.Close()
+	key := args[2]
+	if strings.HasSuffix(key, "/") {
+		keys, err := m.List(context.Background(), args[1], key)
+		ts.Check(err)
+		key = append(keys, "none")[0]
+	}
+	value, found, err := m.Get(context.Background(), args[1], key)
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), value)
+	if len(args) > 3 {
+		found = strings.Contains(value, args[3])
+	}
+	if found == neg {
+		ts.Fatalf("%s %s: %v, %q", args[1], args[2], found, value)
+	}
+}
+
+// keep is `keep STATE NAMESPACE KEY FILE`: somebody puts what a file holds under the key; with
+// ! and no file they take the value away.
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	s, err := store.Open(context.Background(), filepath.Join(ts.MkAbs(args[0]), state.SessionsFile), store.Options{})
+	ts.Check(err)
+	defer s.Close()
+	m := s.Memory(kv.Options{})
+	if neg {
+		ts.Check(m.Delete(context.Background(), args[1], args[2]))
+		return
+	}
+	ts.Check(m.Set(context.Background(), args[1], args[2], ts.ReadFile(args[3])))
 }
 
 // succeed is `kagewasm ARGS...`: the command succeeds.

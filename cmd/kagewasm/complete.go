@@ -79,7 +79,7 @@ func (f *configFlag) settings() []string {
 
 // plugins are the namespaces in which something is kept.
 func (f *memoryFlags) plugins(e env) []string {
-	kept, err := f.read(e)
+	kept, err := f.read(context.Background(), e)
 	if err != nil {
 		return nil
 	}

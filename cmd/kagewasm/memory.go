@@ -2,8 +2,7 @@ package main
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/folder"
-	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // newMemory is called what the tools around it call what is kept between
@@ -20,22 +18,23 @@ import (
 func newMemory(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory",
-		Short: "List, export, import and repair what plugins keep between sessions",
-		Long: `What a plugin keeps between sessions is text under keys, one folder of it for
+		Short: "List, export, import, delete and repair what plugins keep between sessions",
+		Long: `What a plugin keeps between sessions is text under keys, a namespace of it for
 each plugin and each agent. Export copies one to a folder of your own, import
 reads a folder back: one that was exported, here or on another machine, or one
-that Claude Code, OpenClaw, basic-memory or a person wrote. Check says what is
+that Claude Code, OpenClaw, basic-memory or a person wrote. Delete forgets. Check says what is
 missing or damaged, and repair does something about it.`,
 	}
 	return group(cmd, newMemoryList(e), newMemoryExport(e),
-		newMemoryImport(e), newMemoryCheck(e), newMemoryRepair(e))
+		newMemoryImport(e), newMemoryDelete(e), newMemoryCheck(e), newMemoryRepair(e))
 }
 
 // memoryFlags say whose memory.
 type memoryFlags struct {
-	state  string
-	agent  string
-	asJSON bool
+	state    string
+	database string
+	agent    string
+	asJSON   bool
 }
 
 func (f *memoryFlags) register(c *cobra.Command) {
@@ -43,8 +42,14 @@ func (f *memoryFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
-func (f *memoryFlags) registerAgent(c *cobra.Command) {
+// registerDatabase is register for commands that reach the database of a server too.
+func (f *memoryFlags) registerDatabase(c *cobra.Command) {
 	f.register(c)
+	c.Flags().StringVar(&f.database, "database", "", "`ADDRESS` of a PostgreSQL, where serve --database keeps it there")
+}
+
+func (f *memoryFlags) registerAgent(c *cobra.Command) {
+	f.registerDatabase(c)
 	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as compact --agent had "+
 		"it, such as main/reviewer (default: the main one)")
 }
@@ -63,18 +68,27 @@ func (f *memoryFlags) dir(e env) (string, error) {
 
 // read opens what is kept to look at it, and makes nothing. Where nothing is
 // there the error is fs.ErrNotExist. Close the storage.
-func (f *memoryFlags) read(e env) (*kv.Folder, error) {
+func (f *memoryFlags) read(ctx context.Context, e env) (state.Memory, error) {
+	if f.database != "" {
+		return state.OpenTables(ctx, f.database)
+	}
 	dir, err := f.dir(e)
 	if err != nil {
 		return nil, err
 	}
-	kept := filepath.Join(dir, state.KVFolder)
-	if info, err := os.Stat(kept); err != nil {
-		return nil, ui.Usagef("no plugin has kept anything in %s: there is no such state: %w", dir, err)
-	} else if !info.IsDir() {
-		return nil, ui.Usagef("%s is not a folder, so %s is no state", kept, dir)
+	return state.LookAtMemory(ctx, dir)
+}
+
+// open opens what is kept to change it, and makes it where it is not there.
+func (f *memoryFlags) open(ctx context.Context, e env) (state.Memory, error) {
+	if f.database != "" {
+		return state.OpenTables(ctx, f.database)
 	}
-	return kv.Open(kept, kv.Options{})
+	dir, err := f.dir(e)
+	if err != nil {
+		return nil, err
+	}
+	return state.OpenMemory(dir, e.stateHome, e.say)
 }
 
 // namespace resolves the argument PLUGIN: the name of a plugin, or a namespace as

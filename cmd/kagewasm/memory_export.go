@@ -27,7 +27,7 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 			if err != nil {
 				return err
 			}
-			kv, err := f.read(e)
+			kv, err := f.read(c.Context(), e)
 			if err != nil {
 				return err
 			}

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store/kv"
 )
@@ -30,7 +30,7 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 			if err != nil {
 				return err
 			}
-			kv, done, err := f.write(e, o.DryRun)
+			kv, done, err := f.write(c.Context(), e, o.DryRun)
 			if err != nil {
 				return err
 			}
@@ -55,20 +55,16 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 
 // write opens what is kept to change it, and makes it where it is not there. A
 // trial makes nothing: without a state it is over an empty one.
-func (f *memoryFlags) write(e env, trial bool) (to folder.KV, done func() error, err error) {
-	var kept *kv.Folder
-	dir, err := f.dir(e)
-	switch {
-	case err != nil:
-	case trial:
-		kept, err = f.read(e)
-		if errors.Is(err, fs.ErrNotExist) {
-			return kv.NewMemory(kv.Options{}), func() error { return nil }, nil
-		}
-	default:
-		kept, err = state.OpenKV(dir, e.stateHome, e.say)
+func (f *memoryFlags) write(ctx context.Context, e env, trial bool) (to folder.KV, done func() error, err error) {
+	open := f.open
+	if trial {
+		open = f.read
 	}
-	if err != nil {
+	kept, err := open(ctx, e)
+	switch {
+	case trial && errors.Is(err, fs.ErrNotExist):
+		return kv.NewMemory(kv.Options{}), func() error { return nil }, nil
+	case err != nil:
 		return nil, nil, err
 	}
 	return kept, kept.Close, nil

@@ -18,21 +18,21 @@ func newMemoryList(e env) *cobra.Command {
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			spaces := []kv.Space{}
-			kv, err := f.read(e)
+			kept, err := f.read(c.Context(), e)
 			switch {
 			case err == nil:
-				defer kv.Close()
-				list, err := kv.Spaces(c.Context())
+				defer kept.Close()
+				list, err := kept.Spaces(c.Context())
 				if err != nil {
 					return err
 				}
 				spaces = append(spaces, list...)
-			case f.state != "" || !errors.Is(err, fs.ErrNotExist): // the platform's folder need not be there yet
+			case f.state+f.database != "" || !errors.Is(err, fs.ErrNotExist): // the platform's folder need not be there yet
 				return err
 			}
 			return show(e, f.asJSON, spaces, ui.Spaces)
 		},
 	}
-	f.register(cmd)
+	f.registerDatabase(cmd)
 	return cmd
 }

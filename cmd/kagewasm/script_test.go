@@ -75,7 +75,7 @@ func newState(t *testing.T) string {
 	dir, compiled := t.TempDir(), plugintest.CacheDir(t)
 	_, err := owner.Make(compiled, nil)
 	if err == nil {
-		err = errors.Join(os.Chmod(dir, 0o700), os.Mkdir(filepath.Join(dir, state.KVFolder), 0o700),
+		err = errors.Join(os.Chmod(dir, 0o700), os.Mkdir(filepath.Join(dir, state.KVFile), 0o700),
 			os.Symlink(compiled, filepath.Join(dir, "cache")),
 			os.WriteFile(filepath.Join(dir, owner.File), read(t, filepath.Join(compiled, owner.File)), 0o600))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -248,7 +249,7 @@ func (h *serveHost) loaded(
 	l := &loaded{}
 	if len(h.flags.compact.plugins)+len(conf.plugins()) > 0 {
 		var err error
-		if l.loader, err = openLoader(ctx, h.e, &h.flags.pluginFlags, counter, model, false); err != nil {
+		if l.loader, err = openLoaderOver(ctx, h.e, &h.flags.pluginFlags, counter, model, h.memory); err != nil {
 			return nil, err
 		}
 		l.loader.several = true
@@ -263,6 +264,19 @@ func (h *serveHost) loaded(
 	}
 	g.loaders[path] = l
 	return l, nil
+}
+
+// memory is what plugins keep: in the database of the server, and nowhere where it keeps
+// nothing.
+func (h *serveHost) memory(kept abi.KV) abi.KV {
+	dir := cmp.Or(h.flags.state, h.e.stateHome)
+	switch {
+	case h.flags.database != "":
+		dir = ""
+	case dir == state.InMemory:
+		return kept
+	}
+	return state.MemoryIn(h.store, dir, h.e.say)
 }
 
 // maxCounted is how many texts' counts are remembered, in 50 MB at most: to count a session anew takes longer than to

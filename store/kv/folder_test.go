@@ -16,6 +16,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/store/kv"
 )
@@ -246,7 +247,7 @@ func TestKVQuotaSeesOtherWriters(t *testing.T) {
 func TestMain(m *testing.M) {
 	dir := os.Getenv("STORE_TEST_WRITER")
 	if dir == "" {
-		os.Exit(m.Run())
+		pgtest.Main(m)
 	}
 	s, err := kv.Open(dir, kv.Options{})
 	if err != nil {

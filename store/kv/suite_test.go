@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
+	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/store/kv"
 )
 
@@ -32,6 +35,21 @@ type storage interface {
 var backends = map[string]func(t testing.TB, opts kv.Options) storage{
 	"memory": func(_ testing.TB, opts kv.Options) storage { return kv.NewMemory(opts) },
 	"files":  func(t testing.TB, opts kv.Options) storage { return openKV(t, t.TempDir(), opts) },
+	"SQLite": func(t testing.TB, opts kv.Options) storage {
+		return openTable(t, filepath.Join(t.TempDir(), "kagewasm.db"), opts)
+	},
+	"PostgreSQL": func(t testing.TB, opts kv.Options) storage { return openTable(t, pgtest.Database(t), opts) },
+}
+
+// openTable opens what plugins keep in a database.
+func openTable(t testing.TB, database string, opts kv.Options) *kv.Table {
+	t.Helper()
+	s, err := store.Open(t.Context(), database, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s.Memory(opts)
 }
 
 func openKV(t testing.TB, dir string, opts kv.Options) *kv.Folder {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/retained"
 )
 
 // kv answers the kv ops. What a dry run stores is kept here: the call sees it,
@@ -84,10 +85,24 @@ func (k *kv) delete(ctx context.Context, c *Call, r abi.KVRequest) (any, error) 
 	}
 	ns, err := k.namespace(ctx, c)
 	if err == nil {
-		err = c.Plugin.Services.kv.Delete(ctx, ns, r.Key)
+		err = forget(ctx, c.Plugin.Services.kv, ns, r.Key)
 	}
 	k.failed.note(abi.OpKVDelete, r.Key, err)
 	return nil, err
+}
+
+// forget deletes a key, and the host's own copies of what its value says.
+func forget(ctx context.Context, kv storage, ns, key string) error {
+	copies, err := retained.Copies(ctx, kv, ns, key)
+	if err != nil {
+		return err
+	}
+	for _, key := range append(copies, key) {
+		if err := kv.Delete(ctx, ns, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (k *kv) list(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {

@@ -9,13 +9,12 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/sealed"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // banks looks at the memories of hindsight, whose values name each other. It returns
 // the keys of the roots that it told of: one of which the checksum or that of its copy
 // is right is looked at as any value with a checksum.
-func (x *examination) banks(ctx context.Context, kv *kv.Folder, ns string, keys []string) (map[string]bool, error) {
+func (x *examination) banks(ctx context.Context, kv Memory, ns string, keys []string) (map[string]bool, error) {
 	in, lost := stored{ctx, kv, ns}, make(map[string]bool)
 	for _, key := range keys {
 		parts := strings.SplitAfterN(key, "/", 3)
@@ -87,7 +86,7 @@ func (x *examination) bank(in stored, prefix string) error {
 // stored is a namespace as a bank reads and writes it.
 type stored struct {
 	ctx context.Context
-	kv  *kv.Folder
+	kv  Memory
 	ns  string
 }
 

@@ -7,13 +7,12 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // kept is a namespace as a bank writes it.
 type kept struct {
 	*testing.T
-	kv *kv.Folder
+	kv state.Memory
 }
 
 func (k kept) Get(key string) (string, bool, error) { return k.kv.Get(k.Context(), "hindsight", key) }
@@ -38,7 +37,7 @@ func TestRepairBank(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir() + "/state"
-			kv, err := state.OpenKV(dir, dir, func(string) {})
+			kv, err := state.OpenMemory(dir, dir, func(string) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +76,7 @@ func TestRepairBank(t *testing.T) {
 			if err != nil || again.Left() != 0 {
 				t.Fatalf("after it %v, %v", again, err)
 			}
-			if kv, err = state.OpenKV(dir, dir, func(string) {}); err != nil {
+			if kv, err = state.OpenMemory(dir, dir, func(string) {}); err != nil {
 				t.Fatal(err)
 			}
 			defer kv.Close()

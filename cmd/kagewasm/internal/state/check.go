@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/internal/owner"
-	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // examination looks through a state, and repairs it where it may.
@@ -37,16 +37,15 @@ func (x *examination) run(ctx context.Context) (*ui.Health, error) {
 	if err := x.key(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(x.Dir, KVFolder)
-	if _, err := os.Stat(path); err != nil {
-		return &x.Health, nil //nolint:nilerr // the folder was told of
+	if _, err := os.Stat(filepath.Join(x.Dir, KVFile)); err != nil || lost(x.Dir) != nil {
+		return &x.Health, nil //nolint:nilerr // it was told of
 	}
-	kv, err := kv.Open(path, kv.Options{})
+	kept, err := LookAtMemory(ctx, x.Dir)
 	if err != nil {
 		return nil, err
 	}
-	defer kv.Close()
-	return &x.Health, x.namespaces(ctx, kv)
+	defer kept.Close()
+	return &x.Health, x.namespaces(ctx, kept)
 }
 
 // found notes a problem, and repairs it where there is a way and leave.
@@ -61,21 +60,23 @@ func (x *examination) found(p ui.Problem, repair func() error) error {
 	return nil
 }
 
-// folders looks at whose the folders are.
+// folders looks at whose the folders and files are.
 func (x *examination) folders() error {
-	for _, part := range []string{"", KVFolder, cacheFolder, cancelledFolder, windowFolder} {
+	for _, part := range []string{"", KVFile, SessionsFile, cacheFolder, cancelledFolder, windowFolder} {
 		path := filepath.Join(x.Dir, part)
 		err := owner.Check(path)
 		var others *owner.Error
 		switch {
 		case errors.As(err, &others):
 			err = x.found(ui.Problem{Where: path, What: others.Why, Repair: "make it the user's alone"},
-				func() error { return os.Chmod(path, 0o700) })
-		case errors.Is(err, fs.ErrNotExist) && part == KVFolder:
+				func() error { return makePrivate(path) })
+		case part == KVFile && kept(x.Dir, false) != nil, part == SessionsFile && lost(x.Dir) != nil:
 			err = x.found(ui.Problem{
 				Where: path, What: "missing: what plugins keep was there", Repair: "begin with an empty one",
 				Fix: "restore it from a backup",
-			}, func() error { return os.Mkdir(path, 0o700) })
+			}, func() error {
+				return atomicfile.WriteFile(filepath.Join(x.Dir, KVFile), []byte(nothingKept), 0o600)
+			})
 		case errors.Is(err, fs.ErrNotExist):
 			err = nil
 		}
@@ -84,6 +85,17 @@ func (x *examination) folders() error {
 		}
 	}
 	return nil
+}
+
+func makePrivate(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.Chmod(path, 0o700)
+	}
+	return os.Chmod(path, 0o600)
 }
 
 // key looks at what the folder is sealed with.

@@ -37,7 +37,7 @@ func seal(dir, home string, say func(string)) (owner.Key, error) {
 	fresh := fresh(dir)
 	switch {
 	case err == nil:
-		return key, kept(dir)
+		return key, kept(dir, true)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, refused(err)
 	case !own && !fresh:
@@ -46,7 +46,7 @@ func seal(dir, home string, say func(string)) (owner.Key, error) {
 		say(fmt.Sprintf("state: %s is yours alone, and sealed from now on by the key in %s",
 			dir, filepath.Join(dir, owner.File)))
 	}
-	if err := os.MkdirAll(filepath.Join(dir, KVFolder), 0o700); err != nil {
+	if err := mark(dir); err != nil {
 		return nil, unusable(err)
 	}
 	sweep(dir)
@@ -85,7 +85,7 @@ func private(dir string) error {
 	if err := owner.Private(dir); err != nil {
 		return refused(err)
 	}
-	for _, part := range []string{KVFolder, cacheFolder} {
+	for _, part := range []string{KVFile, cacheFolder} {
 		if err := owner.Check(filepath.Join(dir, part)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return refused(err)
 		}
@@ -95,7 +95,10 @@ func private(dir string) error {
 
 // fresh reports whether a folder holds nothing of a state.
 func fresh(dir string) bool {
-	for _, part := range []string{KVFolder, cacheFolder} {
+	for _, part := range []string{KVFile, cacheFolder} {
+		if says, err := os.ReadFile(filepath.Join(dir, part)); err == nil && string(says) == nothingKept {
+			continue
+		}
 		list, err := os.ReadDir(filepath.Join(dir, part))
 		if len(list) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false
@@ -106,10 +109,16 @@ func fresh(dir string) bool {
 }
 
 // kept is an error where a sealed folder has lost what plugins keep, so that nobody
-// begins anew without knowing.
-func kept(dir string) error {
-	path := filepath.Join(dir, KVFolder)
+// begins anew without knowing. With mend a move that was broken off is ended.
+func kept(dir string, mend bool) error {
+	path := filepath.Join(dir, KVFile)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(dir, KVCopy)); err == nil { // who moved it was killed
+		if mend {
+			return mark(dir)
+		}
 		return nil
 	}
 	return &abi.Error{

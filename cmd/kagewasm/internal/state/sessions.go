@@ -24,6 +24,14 @@ func OpenSessions(ctx context.Context, dir, home string, say func(string)) (*sto
 	if _, err := seal(dir, home, say); err != nil {
 		return nil, err
 	}
+	return openStore(ctx, dir)
+}
+
+// openStore opens the database of a state that is the user's own.
+func openStore(ctx context.Context, dir string) (*store.Store, error) {
+	if err := lost(dir); err != nil {
+		return nil, err
+	}
 	return store.Open(ctx, filepath.Join(dir, SessionsFile), store.Options{})
 }
 

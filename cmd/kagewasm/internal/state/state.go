@@ -43,9 +43,6 @@ func Home() string {
 	return ""
 }
 
-// KVFolder is the folder in a state where plugins keep what they keep.
-const KVFolder = "kv"
-
 // cacheFolder is where compiled modules are kept.
 const cacheFolder = "cache"
 
@@ -57,7 +54,7 @@ func NoHome() error {
 
 // State holds the storage of plugins and the cache of compiled modules.
 type State struct {
-	KV       abi.KV
+	KV       abi.KV // see [Memory]; the database is opened when somebody first asks
 	CacheDir string // empty where nothing is kept
 	CacheKey []byte // authenticates what is in it
 	dir      string // empty where nothing is kept
@@ -82,14 +79,7 @@ func Open(dir, home string, say func(string)) (*State, error) {
 	return st, nil
 }
 
-// OpenKV opens what plugins keep in the folder of a state, and makes both
-// where they are not there.
-func OpenKV(dir, home string, say func(string)) (*kv.Folder, error) {
-	kv, _, err := open(dir, home, say)
-	return kv, err
-}
-
-func open(dir, home string, say func(string)) (*kv.Folder, owner.Key, error) {
+func open(dir, home string, say func(string)) (*memory, owner.Key, error) {
 	if dir == "" {
 		return nil, nil, NoHome()
 	}
@@ -97,8 +87,7 @@ func open(dir, home string, say func(string)) (*kv.Folder, owner.Key, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	kv, err := kv.Open(filepath.Join(dir, KVFolder), kv.Options{})
-	return kv, key, err
+	return &memory{dir: dir, say: say}, key, nil
 }
 
 // Close ends the use of it.

@@ -11,11 +11,10 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/internal/sealed"
-	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // namespaces looks at what plugins keep.
-func (x *examination) namespaces(ctx context.Context, kv *kv.Folder) error {
+func (x *examination) namespaces(ctx context.Context, kv Memory) error {
 	spaces, err := kv.Spaces(ctx)
 	if err != nil {
 		return err
@@ -48,7 +47,7 @@ func (x *examination) namespaces(ctx context.Context, kv *kv.Folder) error {
 }
 
 // record looks at whose a namespace is.
-func (x *examination) record(ctx context.Context, kv *kv.Folder, ns string) error {
+func (x *examination) record(ctx context.Context, kv Memory, ns string) error {
 	err := lineage.Check(ctx, kv, ns)
 	if abi.CodeOf(err) != abi.CodeState {
 		return err
@@ -61,7 +60,7 @@ func (x *examination) record(ctx context.Context, kv *kv.Folder, ns string) erro
 }
 
 // values looks at each value of a namespace.
-func (x *examination) values(ctx context.Context, kv *kv.Folder, ns string) error {
+func (x *examination) values(ctx context.Context, kv Memory, ns string) error {
 	keys, err := kv.List(ctx, ns, "")
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (x *examination) values(ctx context.Context, kv *kv.Folder, ns string) erro
 }
 
 // sealed looks at a value with a checksum, together with its copy.
-func (x *examination) sealed(ctx context.Context, kv *kv.Folder, ns, key, value string) error {
+func (x *examination) sealed(ctx context.Context, kv Memory, ns, key, value string) error {
 	original, isCopy := sealed.Original(key)
 	if !isCopy {
 		return x.alone(ctx, kv, ns, key, value)
@@ -123,7 +122,7 @@ func (x *examination) sealed(ctx context.Context, kv *kv.Folder, ns, key, value 
 }
 
 // alone looks at a value with a checksum that may have no copy.
-func (x *examination) alone(ctx context.Context, kv *kv.Folder, ns, key, value string) error {
+func (x *examination) alone(ctx context.Context, kv Memory, ns, key, value string) error {
 	_, _, damage := sealed.Read(value)
 	if damage == nil {
 		return nil

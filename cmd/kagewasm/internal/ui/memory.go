@@ -112,3 +112,25 @@ func Healthy(p Printer, h *Health) {
 	}
 	p.Linef("%s, %s", Plural(h.Namespaces, "namespace"), Plural(h.Values, "value"))
 }
+
+// Forgotten is what was deleted of what a plugin keeps.
+type Forgotten struct {
+	Namespace string   `json:"namespace"`
+	Keys      []string `json:"keys"`
+	// Copies are those of the host, of what the values of the keys said.
+	Copies []string `json:"copies"`
+}
+
+// Forgot says what was deleted.
+func Forgot(p Printer, f *Forgotten) {
+	says := "deleted " + Plural(len(f.Keys), "value") + " of " + f.Namespace
+	if n := len(f.Copies); n == 1 {
+		says += ", and the copy of it"
+	} else if n > 1 {
+		says += ", and " + Number(n) + " copies"
+	}
+	p.Linef("%s", says)
+	for _, key := range append(f.Keys, f.Copies...) {
+		p.Linef("  %s", key)
+	}
+}
