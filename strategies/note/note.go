@@ -3,6 +3,7 @@ package note
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -20,6 +21,7 @@ type Note struct {
 	loads       loads
 	steps       []step   // what was said and done last
 	standing    standing // behind them
+	follows     bool     // agents go on in what stays
 	past        past     // a summary that somebody else wrote
 	transcripts []string // how earlier notes say that more can be found
 }
@@ -94,6 +96,7 @@ func Build(ctx context.Context, s Session) *Note {
 			n.rules = append(n.rules, leftOutOf(m, s.Pruned, t.n)...)
 		case !s.Gone[i]:
 			t.stays(m)
+			n.todos.stays(m)
 			if i < last {
 				t.stands(cmp.Or(before[m.ToolCallID], m))
 			}
@@ -119,6 +122,7 @@ func Build(ctx context.Context, s Session) *Note {
 	}
 	n.turns = t.finish()
 	n.steps, n.standing = lastSteps(t.steps), t.standing
+	n.follows = slices.ContainsFunc(s.Messages[last+1:], func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
 }
 

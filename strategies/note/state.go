@@ -16,7 +16,9 @@ import (
 
 const (
 	headState = "## Where it stood at the end"
-	moreLine  = "  "
+	// followsLine stands below that where agents go on in what stays: what is told of the end is not the newest.
+	followsLine = "The messages below this note came after it."
+	moreLine    = "  "
 )
 
 // step is one thing that the agent said or did.
@@ -52,7 +54,11 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		steps = nil // the thread says all of it
 	}
 	shown := make([]string, len(steps))
-	budget -= count(headState+"\n[10]") + 2
+	heading := headState
+	if n.follows {
+		heading += "\n" + followsLine
+	}
+	budget -= count(heading+"\n[10]") + 2
 	held := holding(n.turns)
 	stood := slices.Concat(held, n.standing.lines(""))
 	for i := range stood { // what does not fit goes from the end
@@ -104,7 +110,7 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		}
 	}
 	if len(lines) > 0 {
-		lines = slices.Concat([]string{headState}, lines)
+		lines = slices.Concat([]string{heading}, lines)
 	}
 	return lines
 }

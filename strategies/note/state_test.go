@@ -102,3 +102,28 @@ func TestState(t *testing.T) {
 		}
 	})
 }
+
+// TestStateSaysWhatFollows: where the agent goes on in what stays, the note says that the end it tells is not the newest;
+// where nothing of that stays it says nothing, and neither does the note after it.
+func TestStateSaysWhatFollows(t *testing.T) {
+	features.Proves(t, "N13")
+	const follows = "## Where it stood at the end\nThe messages below this note came after it.\n[1]\n- "
+	commit := run("git commit -am x", "[main 3f2a1bc] mend it\n 1 file changed", false)
+	head := session("Mend it.", edit("/srv/kw/a.go", "ok", false), commit)
+	msgs := session(head, run("git push", "", false), said("Pushed."))
+	text := write(goneUpTo(len(head), msgs), note.Options{})
+	if !strings.Contains(text, follows) {
+		t.Errorf("%s", text)
+	}
+	for why, msgs := range map[string][]abi.Message{"all goes": msgs, "a person follows": session(summary(text), "And push.")} {
+		t.Run(why, func(t *testing.T) {
+			s := gone(msgs)
+			if why != "all goes" {
+				s.Gone[len(msgs)-1] = false
+			}
+			if text := write(s, note.Options{}); strings.Contains(text, "came after it") || !strings.Contains(text, "3f2a1bc") {
+				t.Errorf("%s", text)
+			}
+		})
+	}
+}

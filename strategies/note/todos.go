@@ -187,13 +187,31 @@ func (ts *todos) message(m *abi.Message) {
 	}
 }
 
+// stays brings the list of what goes to the state that messages give it which stay: what is done in them is not open.
+// Tasks that they make stand in them alone, as the note after this one would take them over once more.
+func (ts *todos) stays(m *abi.Message) {
+	if ts.none() {
+		return
+	}
+	for i := range m.ToolCalls {
+		if c := &m.ToolCalls[i]; !strings.Contains(toolName(c), "taskcreate") {
+			ts.call(c)
+		}
+	}
+}
+
+// toolName is the name of a tool as it is compared.
+func toolName(c *abi.ToolCall) string {
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
+}
+
 // planTools are tools that keep a list under another name.
 var planTools = []string{"updateplan", "setplan"}
 
 // call takes the list over from a call to a tool that keeps one: TodoWrite,
 // write_todos, update_plan, TaskCreate and what is called alike.
 func (ts *todos) call(c *abi.ToolCall) {
-	name := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
+	name := toolName(c)
 	switch {
 	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
 		ts.single(name, c)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -93,5 +94,44 @@ func TestTodosThatDoNotFit(t *testing.T) {
 	again := session(msgs, todoWrite("print it", "pending"))
 	if got := todosOf(render(again, note.Options{})); !slices.Equal(got, []string{"- [ ] print it"}) {
 		t.Errorf("a new list: %q", got)
+	}
+}
+
+// TestTodosThatChangeInWhatStays: a task that what stays has done is not told as open, whether the list was written
+// again or one of it was changed, in the note and in those after it.
+func TestTodosThatChangeInWhatStays(t *testing.T) {
+	features.Proves(t, "A6", "complaint 8")
+	create := func(text, number string) []abi.Message {
+		return called("TaskCreate", map[string]any{"subject": text}, "Task #"+number+" created", false)
+	}
+	update := called("TaskUpdate", map[string]any{"taskId": "1", "status": "completed"}, "ok", false)
+	for _, tc := range []struct {
+		why         string
+		goes, stays []abi.Message
+		want, after []string
+	}{
+		{"the list is written again", todoWrite("move it", "in_progress", "run tests", "pending"),
+			todoWrite("move it", "completed", "run tests", "in_progress"), []string{"- [x] move it", "- [-] run tests"}, nil},
+		{"it is cleared", todoWrite("move it", "in_progress"), todoWrite(), nil, nil},
+		{"one is changed", session(create("move it", "1"), create("run tests", "2")), update,
+			[]string{"- [x] #1 move it", "- [ ] #2 run tests"}, nil},
+		{"one is made", create("move it", "1"), session(update, create("run tests", "2")), []string{"- [x] #1 move it"},
+			[]string{"- [x] #1 move it", "- [ ] #2 run tests"}},
+		{"all of it stays", run("ls", "a.go", false), todoWrite("move it", "pending"), nil, []string{"- [ ] move it"}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			head := session("Move it.", tc.goes)
+			text := write(goneUpTo(len(head), session(head, tc.stays)), note.Options{})
+			if got := todosOf(text); !slices.Equal(got, tc.want) {
+				t.Errorf("%q, not %q", got, tc.want)
+			}
+			after := tc.after
+			if after == nil {
+				after = tc.want
+			}
+			if got := todosOf(render(session(summary(text), tc.stays), note.Options{})); !slices.Equal(got, after) {
+				t.Errorf("%q after the next one, not %q", got, after)
+			}
+		})
 	}
 }
