@@ -25,12 +25,15 @@ func closing(text string) string {
 	all, places := sayings(text)
 	list := lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })
 	q := quotation{lines: all, last: -1, told: make(map[int]bool)}
+	first, begins := -1, true // the place that the words begin at, and whether nothing but praise stands before them
 	for _, l := range list {
 		bare, item := listItem(l.text)
 		if bare = plain(bare); q.said == "" {
-			if bare = telling(bare); bare == "" {
+			rest := telling(bare)
+			if begins = begins && (rest == bare || isPraise(strings.TrimSuffix(bare, rest))); rest == "" {
 				q.told[l.place] = true // it says nothing
 			}
+			bare, first = rest, l.place
 		}
 		if bare != "" && utf8.RuneCountInString(q.said) < maxSaid/2 && !q.add(l, bare, item) {
 			break
@@ -39,9 +42,12 @@ func closing(text string) string {
 	if q.said == "" && len(list) > 0 {
 		l := list[len(list)-1]
 		last, item := listItem(l.text)
-		if q.said, q.last = plain(last), l.place; item && len(list) > 1 {
-			q.said = strings.TrimSpace(leftOutHere) + " " + q.said
-		}
+		q.said, q.last, first = plain(last), l.place, l.place
+		begins = !item && !slices.ContainsFunc(list[:len(list)-1], func(l saying) bool { return !isPraise(plain(l.text)) }) ||
+			len(list) == 1
+	}
+	if !begins || q.skips(first) {
+		q.said = strings.TrimSpace(leftOutHere) + " " + strings.TrimPrefix(q.said, strings.TrimSpace(leftOutHere)+" ")
 	}
 	said := shortened(q.said, maxSaid)
 	if q.last >= 0 && q.last+1 < places {
@@ -49,12 +55,14 @@ func closing(text string) string {
 	}
 	if strings.HasSuffix(said, leftOutHere) {
 		if found := findings(text); len(found) > 0 && !strings.Contains(said, found[0].text) {
-			said = marked(found[0].String())
+			if said = marked(found[0].String()); !strings.HasPrefix(plain(text), clip.First(found[0].text, maxBefore)) {
+				said = strings.TrimSpace(leftOutHere) + " " + said
+			}
 		}
 	}
 	result, question, gap := question(list)
 	if question != "" && !strings.Contains(said, question) {
-		if result.text != "" && !strings.Contains(said, result.text) {
+		if result.text != "" && result.place >= q.last && !strings.Contains(said, result.text) {
 			said += " " + q.untold(result) + shortened(result.text, maxQuestion)
 			if gap {
 				said = marked(said)
@@ -71,6 +79,17 @@ type quotation struct {
 	said  string
 	last  int          // the place of the last line that is told
 	told  map[int]bool // the places of those that are
+}
+
+// skips reports whether more than headings that say nothing stands before a place and is not told.
+func (q *quotation) skips(place int) bool {
+	n := 0
+	for _, l := range q.lines {
+		if l.place < place && (q.told[l.place] || isHeading(l.text) && isGeneral(l.text)) {
+			n++
+		}
+	}
+	return n < place
 }
 
 // add tells a line that says so much, with what it stands under. It reports whether there was room for both.
@@ -160,13 +179,21 @@ func marked(said string) string { return strings.TrimSuffix(said, leftOutHere) +
 // four words, "Great question!", and what it is about to look at, "Let me check:".
 func telling(line string) string {
 	for s := range sentences(line) {
-		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." ||
-			s == "Sure."
-		if !praise && !strings.HasPrefix(s, "Let me ") && !strings.HasPrefix(s, "Now let me ") {
+		if !isPraise(s) && !strings.HasPrefix(s, "Let me ") && !strings.HasPrefix(s, "Now let me ") {
 			return line[strings.Index(line, s):]
 		}
 	}
 	return ""
+}
+
+// isPraise reports whether all sentences of a line are praise, or say yes alone.
+func isPraise(line string) bool {
+	for s := range sentences(line) {
+		if !(strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4) && s != "Exactly." && s != "Yes." && s != "Sure." {
+			return false
+		}
+	}
+	return true
 }
 
 // leftOutHere marks what is left out of a line.

@@ -124,7 +124,7 @@ func TestFindings(t *testing.T) {
 		want string
 	}{
 		{"far down in its closing words", session(said(long + "\n\n" + cause + "\n\nThe tests pass now.")),
-			"- Agent: " + cause + " [...]"},
+			"- Agent: [...] " + cause + " [...]"},
 		{"on the way", session(said(cause), look, said("Let me check:"), look, said("It is mended.")),
 			"- Agent on the way: " + cause + "\n- Agent: It is mended."},
 		{"what it must leave alone", session(said("There are unrelated changes in README.md, which I leave alone."),
@@ -186,7 +186,9 @@ func TestGapsAreMarked(t *testing.T) {
 			"- Agent: [...] The lock is taken late."},
 		{"a list with its heading", "| a | b |\n|---|---|\n| 1 | 2 |\n\n**To skip:**\n- **#5** is slow\n- **#7** is meant",
 			"And the docs too.",
-			"- Agent: To skip: 5"},
+			"- Agent: [...] To skip: 5"},
+		{"words behind an announcement", "Let me look at it.\n\nThe lock is taken late.", "And the docs too.",
+			"- Agent: [...] The lock is taken late."},
 		{"a sentence that does not follow on its heading", long + "\n\n## Not done\n\nI looked at it. It is slow.\n\nIs that well?",
 			strings.Repeat("And the docs. ", 20), "**Not done** [...] It is slow. Is that well?"},
 		{"what stands in a list below code", long + "\n\n1. Keep it:\n- as it is\n```\nx\n```\n- for ever\n2. Drop it.", "2",

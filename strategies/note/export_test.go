@@ -13,6 +13,8 @@ var (
 	Parse        = parse
 	Shorter      = shorter
 	Lower        = lower
+	Closing      = closing
+	LastWords    = lastWordsOf
 )
 
 // Lines and marks of notes and outlines.
@@ -31,6 +33,12 @@ const (
 
 // Failures are all failures that were read.
 func (n *Note) Failures() []names.Failure { return n.names.Failures() }
+
+// Asked are the words with which a text asks something.
+func Asked(text string) string {
+	said, _ := asked(text)
+	return said
+}
 
 // Render writes the note.
 func (n *Note) Render(o Options) string {

@@ -101,7 +101,7 @@ func TestHeadingsInTheThread(t *testing.T) {
 		{"what it came to before a question", long + "\n\n## Not done\n\nThe old table is still there.\n\nShall I go on?",
 			"**Not done** The old table is still there. Shall I go on?"},
 		{"what it found", long + "\n\n**Ruled out**\n\nThe root cause is that the lock is taken twice.\n\nDone.",
-			"- Agent: **Ruled out** The root cause is that the lock is taken twice. [...]"},
+			"- Agent: [...] **Ruled out** The root cause is that the lock is taken twice. [...]"},
 		{"options", long + "\n\n### What speaks for bbolt\n- fast\n\n### What speaks for SQLite\n- known\n\nWhich one?",
 			"**What speaks for bbolt** fast **What speaks for SQLite** known Which one?"},
 	} {

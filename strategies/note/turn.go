@@ -56,8 +56,9 @@ type thread struct {
 }
 
 func newThread(h outcome.Harness, memory *Memory, modified []string) *thread {
-	w := work.New(h)
-	return &thread{harness: h, memory: memory, work: w, kept: w.Beside(), silent: true, files: newShortNames(modified)}
+	w, files := work.New(h), newShortNames(modified)
+	w.Name = files.brief
+	return &thread{harness: h, memory: memory, work: w, kept: w.Beside(), silent: true, files: files}
 }
 
 // shortNames count the files that have the same name in different folders.
@@ -78,6 +79,14 @@ func (s shortNames) of(file string) string {
 		return base
 	}
 	return file
+}
+
+// brief is the name of a file without its folder, or with the last of its folders where others have that name.
+func (s shortNames) brief(file string) string {
+	if base := path.Base(file); s[base] < 2 || strings.IndexByte(file, '/') < 0 {
+		return base
+	}
+	return path.Join(path.Base(path.Dir(file)), path.Base(file))
 }
 
 // person begins a turn. Where the message stays, where says so.

@@ -72,6 +72,8 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 		switch f := &a.Files[i]; {
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
 			b.change(f) // what was not there to be deleted is gone as well
+		case f.Use == action.Created && !o.Failed:
+			writtenAgain(b.items[f.Path], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
 			b.subject(f.Path, read)
 		}
@@ -85,6 +87,13 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 				b.removed = append(b.removed, removal{pattern, b.at})
 			}
 		}
+	}
+}
+
+// writtenAgain takes back that a file was deleted by the call that wrote it after that.
+func writtenAgain(it *item, at int) {
+	if it != nil && it.facts.deleted && it.facts.at == at {
+		it.facts.deleted = false
 	}
 }
 

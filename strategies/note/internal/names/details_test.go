@@ -247,6 +247,17 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
+// TestWrittenAgain: a file that one script deletes and writes is there, also where it is not known how the script ended.
+func TestWrittenAgain(t *testing.T) {
+	features.Proves(t, "N8")
+	msgs := called("Write", "file_path", "/srv/kw/out/a.go", "ok", false)
+	msgs = append(msgs, called("Bash", "command",
+		"rm -rf /srv/kw/out && mkdir -p /srv/kw/out && echo x > /srv/kw/out/a.go && make | tail -1", "x", false)...)
+	if text := build(msgs).Render(1000, byRune); strings.Contains(text, "a.go (created, deleted)") {
+		t.Errorf("%s", text)
+	}
+}
+
 // TestMadeAgain: a folder that was deleted and made again is told as that, also in the next note.
 func TestMadeAgain(t *testing.T) {
 	features.Proves(t, "N8")

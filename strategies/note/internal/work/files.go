@@ -23,7 +23,7 @@ type file struct {
 func (w *Work) changed(a *action.Action, text string, o outcome.Outcome) {
 	f := &a.Files[0]
 	if !o.Passed {
-		what := strings.TrimSpace(a.Tool + " " + path.Base(f.Path) + " " + f.Lines())
+		what := strings.TrimSpace(a.Tool + " " + w.Name(f.Path) + " " + f.Lines())
 		if len(o.Lines) > 0 {
 			text = o.Lines[0]
 		}

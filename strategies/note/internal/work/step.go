@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -55,19 +56,19 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		s.Git, s.Check = w.git(a, text, o), ended(a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
-			return path.Base(f.Path) + " " + f.Lines()
+			return w.Name(f.Path) + " " + f.Lines()
 		}), ", ")
 	case action.Looks:
 		if isDocument(text) && len(a.Files) == 0 && len(a.Args) > 1 { // of a service
 			s.Text += listed(a.Args)
 			break
 		}
-		s.Text += " " + clip.Line(ending(a.About), maxOutput)
+		s.Text += " " + clip.Line(sought(a), maxOutput)
 	default:
 		s.Text = told(a, w.before[a.Tool])
 	}
 	if strings.HasPrefix(text, rejected) {
-		s.Rejected = refused(a, text)
+		s.Rejected = refused(a, text, w.Name)
 	}
 	switch {
 	case o.Told || o.Failed:
@@ -95,13 +96,13 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 }
 
 // refused is a call that the person rejected, in short, and what they said to it.
-func refused(a *action.Action, text string) string {
+func refused(a *action.Action, text string, name func(string) string) string {
 	what := a.Tool
 	switch a.Kind {
 	case action.Runs:
 		what = whole(a)
 	case action.Changes:
-		what += " " + path.Base(a.Path())
+		what += " " + name(a.Path())
 	default:
 		what += listed(a.Args)
 	}
@@ -133,6 +134,22 @@ func withTests(why, text string) string {
 	}
 	return why
 }
+
+// sought is what a search looks for, and where; of another look-up what it is about.
+func sought(a *action.Action) string {
+	if !a.Searches() || len(a.Files) == 0 {
+		return ending(a.About)
+	}
+	for _, arg := range a.Args {
+		if arg.Value != a.Path() && slices.Contains(patternKeys, arg.Key) {
+			return strconv.Quote(arg.Value) + " in " + ending(a.Path())
+		}
+	}
+	return ending(a.About)
+}
+
+// patternKeys are names of arguments that hold what a search looks for.
+var patternKeys = []string{"pattern", "query", "regex", "search_term", "q"}
 
 // ending is a path without the folders far above.
 func ending(subject string) string {

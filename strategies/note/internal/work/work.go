@@ -15,6 +15,9 @@ import (
 
 // Work is what was done between two messages of a person.
 type Work struct {
+	// Name is what a file is called where a call is told alone. Default its name without a folder.
+	Name func(file string) string
+
 	harness  outcome.Harness
 	open     map[string]*action.Action
 	files    []*file  // in the order of their last change
@@ -61,21 +64,21 @@ type failed struct {
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg),
+	return &Work{Name: path.Base, harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg),
 		tries: make(tries)}
 }
 
 // Next returns the work of the turn that follows.
 func (w *Work) Next() *Work {
 	next := New(w.harness)
-	next.before, next.tries = w.before, w.tries
+	next.before, next.tries, next.Name = w.before, w.tries, w.Name
 	return next
 }
 
 // Beside returns the work of messages that stay in the same turn. What was tried out is known to both.
 func (w *Work) Beside() *Work {
 	beside := New(w.harness)
-	beside.tries = w.tries
+	beside.tries, beside.Name = w.tries, w.Name
 	return beside
 }
 
@@ -283,7 +286,7 @@ func (w *Work) Unanswered() (list []string) {
 		case a.Kind == action.Runs && runs:
 			list = append(list, whole(a))
 		case a.Kind == action.Changes:
-			list = append(list, a.Tool+" "+path.Base(a.Path()))
+			list = append(list, a.Tool+" "+w.Name(a.Path()))
 		case a.Kind == action.Does:
 			list = append(list, a.Tool+listed(a.Args))
 		}

@@ -1,0 +1,65 @@
+package note_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// listNumbers are like the numbers of lists, which a quotation may leave out.
+var listNumbers = regexp.MustCompile(`\d{1,3}[.)]`)
+
+// letters are those of a text and its digits, without what quotations leave out of lines.
+func letters(s string) string {
+	s = listNumbers.ReplaceAllString(s, "")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// moreEntries are the marks that count entries of lists.
+var moreEntries = regexp.MustCompile(`; \[\d+ more\]`)
+
+// TestQuotedTogether: what is quoted of an agent's words between two marks stands together there, and what they begin
+// with is their beginning where no mark stands before it.
+func TestQuotedTogether(t *testing.T) {
+	features.Proves(t, "N13")
+	quotes := 0
+	for _, path := range shared.Sessions(t) {
+		for _, m := range shared.Messages(t, path) {
+			text := strings.TrimSpace(m.Text())
+			if m.Role != abi.RoleAssistant || text == "" {
+				continue
+			}
+			all := letters(text)
+			for _, said := range []string{note.Closing(text), note.Asked(text), note.LastWords(text, 700)} {
+				said = moreEntries.ReplaceAllString(strings.TrimPrefix(said, "Agent: "), " [...] ")
+				for i, part := range strings.Split(said, "[...]") {
+					at := strings.Index(all, letters(part))
+					if at < 0 {
+						t.Errorf("%q is quoted together of\n%s", part, text)
+					}
+					if i == 0 && at > maxUnmarked {
+						t.Errorf("%q is quoted without a mark before it of\n%s", part, text)
+					}
+					quotes++
+				}
+			}
+		}
+	}
+	if quotes < 1000 {
+		t.Errorf("%d quotes", quotes)
+	}
+}
+
+// maxUnmarked is how many letters of praise, and of headings that say nothing, may stand before a quotation.
+const maxUnmarked = 34
