@@ -53,6 +53,42 @@ func TestDefaultsSurvival(t *testing.T) {
 	}
 }
 
+// TestWordsOfPersonsHaveRoom: in small windows the note of a session has what persons wrote in it whole, also where so
+// little goes that a note of it is small: their words are few.
+func TestWordsOfPersonsHaveRoom(t *testing.T) {
+	features.Proves(t, "N8", "A6")
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
+	window, told := 16_000, 0
+	for _, path := range shared.Sessions(t) {
+		msgs := shared.Messages(t, path)
+		if n := persons(msgs); n < 6 || len(msgs) > 130 {
+			continue
+		}
+		r, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs, Force: true,
+			Session: abi.Session{ContextWindow: &window}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told++; r.Report.Metrics.WordsKept < 0.95 {
+			t.Errorf("%s: %.2f of the words of persons in a note of %d tokens", filepath.Base(path),
+				r.Report.Metrics.WordsKept, r.Report.Metrics.NoteTokens)
+		}
+	}
+	if told < 8 {
+		t.Errorf("%d sessions", told)
+	}
+}
+
+// persons is how many messages of persons there are.
+func persons(msgs []abi.Message) (n int) {
+	for _, person := range abi.Persons(msgs) {
+		if person {
+			n++
+		}
+	}
+	return n
+}
+
 // cut is a session up to where its agent compacted it.
 type cut struct {
 	session string

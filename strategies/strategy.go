@@ -76,7 +76,8 @@ type NoteConfig struct {
 	// summary: what failed, todos, files, exact names; without a summary all of
 	// it. At most half of the target. 0 is 7% of what goes, up to 10,000, and at
 	// least an eighth of the target, up to 4,000, or 1,000 where that is at most a
-	// fifth of it; the last failures come beside it. Negative switches it off.
+	// fifth of it, or what it takes for the words of persons, up to 4,000 and 35% of it;
+	// the last failures come beside it. Negative switches it off.
 	Tokens int
 	// InjectTokens is what plugins' injected texts may cost together, and never
 	// more than an eighth of the target. Default 2,000.
@@ -106,6 +107,12 @@ const (
 	// next compaction is less. It is small, so that the note itself never
 	// becomes what the next compaction would have to remove.
 	tightShare = 0.02
+	// wordsTimes is how many times what persons wrote a note takes that has it whole, with aroundWords beside each message,
+	// of which maxWords count at most, in tokens. It takes wordsPart of the target at most for that.
+	wordsTimes  = 3
+	aroundWords = 8
+	maxWords    = 300
+	wordsPart   = 0.35
 	// askedShare is what a note may cost of a target that somebody named, as one part of
 	// so many, where what stays leaves less: the target is exceeded by so much at most.
 	askedShare = 5
@@ -131,7 +138,7 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	case c.Tokens == 0 && v.All:
 		b.Host = min(maxNote, v.Total/12, v.Lower/12)
 	case c.Tokens == 0:
-		b.Host = defaultHost(v.Total, v.Target)
+		b.Host = max(defaultHost(v.Total, v.Target), v.wordsHost())
 	}
 	b.Note = frame + b.Host
 	if v.All {
@@ -168,6 +175,18 @@ func defaultHost(total, target int) int {
 	little := max(min(maxHost, target/8), min(smallHost, target/5))
 	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
 	return max(little, much)
+}
+
+// wordsHost is what the host may say in a note for the words of persons to stand in it that may go, in tokens: they are a
+// small part of a session, and worth more of it than anything else.
+func (v *View) wordsHost() int {
+	words := 0
+	for i, person := range abi.Persons(v.Messages) {
+		if person && !v.stays(i) {
+			words += min(v.Tokens[i], maxWords) + aroundWords
+		}
+	}
+	return min(words*wordsTimes, maxHost, int(wordsPart*float64(v.Target)))
 }
 
 // LeastNote is what the host may say in a note, in tokens, where what stays leaves no

@@ -95,7 +95,7 @@ const (
 	beforeMark = "It was written before ["
 	withinMark = "It was written in the middle of ["
 	// thenMark follows where something came after it: how much persons said is put in, where they did.
-	thenMark  = "What it calls open or a rule was so then. What %sthe agent did after it, told above, holds over it."
+	thenMark  = "What it calls open or a rule was so then. What %sthe agent did after it holds over it."
 	sinceThen = "%d messages of persons said and "
 	// openMark, boundMark and restMark stand above its lines: what was open, what bound, and the rest.
 	openMark  = "What it says was open then is put first."

@@ -101,7 +101,8 @@ func brief(said string) string {
 	if ask == "" || ask == said {
 		return said
 	}
-	return strings.TrimSpace(leftOutHere) + " " + shortened(ask, maxBrief)
+	gap := strings.TrimSpace(leftOutHere)
+	return gap + " " + shortened(strings.TrimSpace(strings.TrimPrefix(ask, gap)), maxBrief)
 }
 
 // maxBrief is how long a question is that is told in short, in characters.
