@@ -110,6 +110,7 @@ func checkpoint(ctx context.Context, l *look, v *strategies.View, o outcome) (*R
 		return put(ctx, l, v, o)
 	}
 	made := resultOf(l, o)
+	made.Heard, made.Said = l.hearing.heard(), l.said.heard()
 	result := resultOf(l, undone(l, o, made, abi.ReasonPending))
 	result.Pending = made
 	return result, nil
@@ -190,6 +191,7 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 		return nil, err
 	}
 	stored = postCompact(ctx, l, l.view(l.came), l.count(pending.Messages), pending)
+	stored.Heard, stored.Said = pending.Heard, pending.Said
 	audited(l, stored, nil)
 	traced(ctx, l, stored, nil)
 	return stored, nil

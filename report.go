@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -247,6 +248,9 @@ type Heard struct {
 	Granted []abi.Capability `json:"granted,omitempty"`
 	Hook    abi.Hook         `json:"hook,omitempty"`
 	Output  json.RawMessage  `json:"output,omitempty"`
+	// Tape is what the call depended on beside its input, for who makes it again: knobs,
+	// limits and the answers of its host calls, as far as they fit.
+	Tape json.RawMessage `json:"tape,omitempty"`
 
 	asked string // the model's name, as it was asked for
 	begun time.Time
@@ -280,6 +284,16 @@ func (h *hearing) heard() []Heard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.list)
+}
+
+// heardBy are the answers of models and plugins in a compaction; of one that waited those
+// from when it was made.
+func heardBy(l *look, result *Result) (heard, said []Heard) {
+	heard, said = l.hearing.heard(), l.said.heard()
+	if result != nil && len(heard)+len(said) == 0 {
+		return result.Heard, result.Said
+	}
+	return heard, said
 }
 
 // To reports whether it is the answer to a request.
@@ -334,7 +348,11 @@ func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	}
 	one := Heard{Plugin: p.Manifest(), Digest: p.Digest(), Hook: in.Hook,
 		Granted: lists.Filter(abi.Capabilities, p.Granted)}
-	out, stats, err := p.Plugin.Call(ctx, in)
+	taped := new(tape.Tape)
+	out, stats, err := p.Plugin.Call(taped.In(ctx), in)
+	if taped.Input != "" {
+		one.Tape, _ = json.Marshal(taped)
+	}
 	switch {
 	case err != nil:
 		one.Error = abi.AsError(err)
@@ -447,7 +465,7 @@ func audit(l *look, t EventType, result *Result, err error) {
 	case EventTriggered:
 		e.Given = givenTo(l)
 	case EventCompleted, EventFailed, EventNoop:
-		e.Heard, e.Said = l.hearing.heard(), l.said.heard()
+		e.Heard, e.Said = heardBy(l, result)
 	}
 	if result != nil {
 		e.Report = &result.Report

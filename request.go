@@ -233,6 +233,9 @@ type Result struct {
 	// checkpoint, where one is due. Messages is the session as it was then.
 	// [Compactor.Commit] applies what is pending, [Compactor.Reject] drops it.
 	Pending *Result
+	// Heard and Said are the answers of models and plugins in a compaction that waits, for
+	// the event of its end; see [Event].
+	Heard, Said []Heard
 
 	// late is what comes of plugins that were not waited for, observing their calls before
 	// the compaction.

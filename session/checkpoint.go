@@ -22,6 +22,9 @@ type Checkpoint struct {
 	Messages []abi.Message   `json:"messages"`
 	Report   kagewasm.Report `json:"report"`
 	Record   *abi.Record     `json:"record"`
+	// Heard and Said are what models and plugins answered, for the audit log.
+	Heard []kagewasm.Heard `json:"-"`
+	Said  []kagewasm.Heard `json:"-"`
 
 	compactor *kagewasm.Compactor
 	req       asked // the look that it came of
@@ -29,7 +32,8 @@ type Checkpoint struct {
 
 func newCheckpoint(c *kagewasm.Compactor, req asked, r *kagewasm.Result) *Checkpoint {
 	return &Checkpoint{ID: r.Record.ID, Reason: "compaction_pending", Time: r.Record.Time,
-		Messages: r.Messages, Report: r.Report, Record: r.Record, compactor: c, req: req}
+		Messages: r.Messages, Report: r.Report, Record: r.Record, Heard: r.Heard, Said: r.Said,
+		compactor: c, req: req}
 }
 
 // checkpointOf is the checkpoint that an entry of the journal made of a list.
@@ -37,13 +41,13 @@ func checkpointOf(e *Entry, list []abi.Message) *Checkpoint {
 	record := e.Proposed.Rewrite.Record
 	made, _ := e.Proposed.Rewrite.apply(list) // which was tried before
 	return &Checkpoint{ID: record.ID, Reason: "compaction_pending", Time: record.Time, Messages: made,
-		Report: e.Proposed.Report, Record: record,
+		Report: e.Proposed.Report, Record: record, Heard: e.Proposed.Heard, Said: e.Proposed.Said,
 		req: asked{Request: kagewasm.Request{Messages: slices.Clip(list), Reason: record.Trigger, Force: true,
 			Ongoing: true}}}
 }
 
 func (cp *Checkpoint) result() *kagewasm.Result {
-	return &kagewasm.Result{Messages: cp.Messages, Report: cp.Report, Record: cp.Record}
+	return &kagewasm.Result{Messages: cp.Messages, Report: cp.Report, Record: cp.Record, Heard: cp.Heard, Said: cp.Said}
 }
 
 func (cp *Checkpoint) reject(why string) { cp.compactor.Reject(cp.req.Session, cp.result(), why) }

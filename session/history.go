@@ -118,10 +118,11 @@ func (h *History) Rewrite(ctx context.Context, list []abi.Message, record *abi.R
 	return h.write(ctx, Entry{Rewrite: rewriteOf(h.last().messages, list, record)})
 }
 
-// Propose lets a compaction wait for the operator: list is what it would make of
-// the list there is.
-func (h *History) Propose(ctx context.Context, list []abi.Message, record *abi.Record, report kagewasm.Report) error {
-	return h.write(ctx, Entry{Proposed: &Proposal{Report: report, Rewrite: *rewriteOf(h.last().messages, list, record)}})
+// Propose lets a compaction wait for the operator: its messages are what it would make
+// of the list there is.
+func (h *History) Propose(ctx context.Context, made *kagewasm.Result) error {
+	return h.write(ctx, Entry{Proposed: &Proposal{Report: made.Report, Heard: made.Heard, Said: made.Said,
+		Rewrite: *rewriteOf(h.last().messages, made.Messages, made.Record)}})
 }
 
 // Approve puts the compaction that waits in place, exactly as it was shown. What

@@ -62,6 +62,9 @@ func (e *Entry) Arrive(msgs []abi.Message, taken func(id string) bool) error {
 type Proposal struct {
 	Rewrite Rewrite         `json:"rewrite"`
 	Report  kagewasm.Report `json:"report"`
+	// Heard and Said are what models and plugins answered.
+	Heard []kagewasm.Heard `json:"heard,omitempty"`
+	Said  []kagewasm.Heard `json:"said,omitempty"`
 }
 
 // Rejection is a decision against a compaction that waited.

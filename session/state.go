@@ -226,7 +226,9 @@ func (s *state) await(ctx context.Context, cp *Checkpoint) (whyNot string, err e
 	if s.history.pending != nil {
 		return "another one waits already", nil
 	}
-	if err := s.history.Propose(ctx, list, cp.Record, cp.Report); err != nil {
+	made := cp.result()
+	made.Messages = list
+	if err := s.history.Propose(ctx, made); err != nil {
 		return "it could not be stored", err
 	}
 	s.history.pending = cp // which knows the request that it came of

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/soak"
@@ -211,7 +212,7 @@ func (s *subject) approve(t *rapid.T) {
 	if rapid.Bool().Draw(t, "undone stays") && len(s.model.redo) > 0 {
 		t.Skip("entries of proposals leave no state in the model")
 	}
-	s.ok(s.h.Propose(context.Background(), list, record, kReport))
+	s.ok(s.h.Propose(context.Background(), &kagewasm.Result{Messages: list, Record: record, Report: kReport}))
 	s.model.states = append(s.model.states, *s.model.now())
 	one, err := s.db.Session(context.Background(), s.key)
 	s.ok(err)

@@ -213,7 +213,8 @@ func TestTrim(t *testing.T) {
 				err = h.Append(t.Context(), said("a"), said(strings.Repeat("long", 100)))
 			}
 			if err == nil && i == 0 {
-				err = h.Propose(t.Context(), []abi.Message{said("note")}, &abi.Record{ID: "cmp-1"}, kReport)
+				err = h.Propose(t.Context(), &kagewasm.Result{Messages: []abi.Message{said("note")},
+					Record: &abi.Record{ID: "cmp-1"}, Report: kReport})
 			}
 			if err == nil {
 				err = s.Update(t.Context(), func(tx *store.Tx) error {

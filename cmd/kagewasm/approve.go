@@ -110,7 +110,7 @@ func observed(
 		return nil
 	}
 	event := decided(one, cp, kagewasm.EventObserved)
-	event.Report = &told
+	event.Report, event.Heard, event.Said = &told, nil, nil
 	return s.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.Log(ctx, event) })
 }
 

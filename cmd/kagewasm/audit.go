@@ -9,7 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/internal/rerun"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -85,43 +84,5 @@ func newAuditExport(e env) *cobra.Command {
 	f.registerOut(cmd, "it")
 	cmd.Flags().StringVar(&id, "session", "", "only what was done to the session of this `ID`")
 	cmd.Flags().BoolVar(&bare, "no-content", false, "leave out what was said: ids, digests and figures alone")
-	return cmd
-}
-
-func newAuditRerun(e env) *cobra.Command {
-	f := &storeFlags{}
-	cmd := &cobra.Command{
-		Use:   "rerun ID",
-		Short: "Make a recorded compaction again, and show that the same comes of it",
-		Long: `Compact again what a compaction was made of: the messages as they were, with the
-policy, the request and the time that the log has, and with what models and plugins
-answered then; none is asked. ID is the compaction's, or that of a session, of which the last one in
-force is meant. The exit code is 1 where anything comes out otherwise. Nothing is stored.
-
-What a plugin answered in a compaction that waited for a decision is not recorded: that is
-refused.`,
-		Args: exactArgs("ID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c.Context(), e, func(s *store.Store) error {
-				key, compaction, err := judged(c.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
-				r, err := rerun.Run(c.Context(), s, key, compaction)
-				if err != nil {
-					return err
-				}
-				if err := show(e, f.asJSON, r, ui.Rerun); err != nil {
-					return err
-				}
-				if n := len(r.Differences); n > 0 {
-					return &abi.Error{Code: abi.CodeState, Op: "audit rerun", Message: "it comes out otherwise: " +
-						ui.Plural(n, "difference")}
-				}
-				return nil
-			})
-		},
-	}
-	f.register(cmd)
 	return cmd
 }

@@ -95,7 +95,8 @@ func waiting(cp *session.Checkpoint, key string) (*session.Checkpoint, error) {
 func decided(one *store.Session, cp *session.Checkpoint, event kagewasm.EventType) kagewasm.Event {
 	return kagewasm.Event{Type: event, Time: time.Now().UTC().Format(time.RFC3339),
 		Session: abi.Session{ID: one.ID, AgentPath: one.Agent, Model: one.Model}, Compaction: cp.ID,
-		Trigger: cp.Record.Trigger, Strategy: kagewasm.StrategyCheckpoint, Report: new(cp.Report)}
+		Trigger: cp.Record.Trigger, Strategy: kagewasm.StrategyCheckpoint, Report: new(cp.Report),
+		Heard: cp.Heard, Said: cp.Said}
 }
 
 func newFlag(e env) *cobra.Command {

@@ -180,7 +180,8 @@ func (r *Run) rewrite(ctx context.Context, h *session.History, names map[string]
 		}
 	}
 	if proposed != nil {
-		return h.Propose(ctx, list, record, *renamed(&proposed.Report, names))
+		return h.Propose(ctx, &kagewasm.Result{Messages: list, Record: record, Report: *renamed(&proposed.Report, names),
+			Heard: proposed.Heard, Said: proposed.Said})
 	}
 	return h.Rewrite(ctx, list, record)
 }

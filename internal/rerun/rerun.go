@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -28,17 +28,27 @@ type Report struct {
 	Identical  bool   `json:"identical"`
 	// Messages is how many the compaction left, and how many of them are compared.
 	Messages int `json:"messages"`
-	// Answers is how many answers of models were used again, Plugins how many of plugins.
-	Answers int `json:"answers"`
-	Plugins int `json:"plugins"`
+	// Answers is how many answers of models were used again, Plugins how many of plugins,
+	// whose modules were not run, and why.
+	Answers int               `json:"answers"`
+	Plugins int               `json:"plugins"`
+	NotRun  map[string]string `json:"not_run,omitempty"`
+	// Ran are the plugins whose modules were run again, in the order in which they were, with
+	// the answers of the host calls that they had made.
+	Ran []string `json:"ran,omitempty"`
 	// Differences are the ids of messages that are others now, and figures.
 	Differences []string `json:"differences"`
 }
 
-// Run makes the compaction of a session again. It is a usage error where the log does not
-// have what it was made of: it was made before that was kept, content is not kept, or
-// plugins took part whose answers are not recorded, as of one that waited for a decision.
-func Run(ctx context.Context, s *store.Store, key, compaction string) (*Report, error) {
+// Load loads the module of a plugin to be run with the settings of a call; nil where there is
+// none of that digest.
+type Load func(ctx context.Context, heard *kagewasm.Heard, config abi.Config, limits abi.Limits) (hooks.Plugin, error)
+
+// Run makes the compaction of a session again. Plugins that load finds are run, with what
+// their host calls were answered then; others answer as they did. load may be nil. It is a
+// usage error where the log does not have what it was made of: it was made before that was
+// kept, content is not kept, or plugins took part whose answers are not recorded.
+func Run(ctx context.Context, s *store.Store, key, compaction string, load Load) (*Report, error) {
 	made, err := find(ctx, s, key, compaction)
 	if err != nil {
 		return nil, err
@@ -48,11 +58,11 @@ func Run(ctx context.Context, s *store.Store, key, compaction string) (*Report, 
 		return nil, err
 	}
 	r := &Report{Session: key, Compaction: compaction, Messages: len(want)}
-	result, err := again(ctx, made, base, all, r)
+	result, err := again(ctx, made, base, all, load, r)
 	if err != nil {
 		return nil, err
 	}
-	r.Differences = differences(made, result, want)
+	r.Differences = append(differences(made, result, want), r.Differences...)
 	r.Identical = len(r.Differences) == 0
 	return r, nil
 }
@@ -130,7 +140,7 @@ func lists(
 
 // again makes the compaction, and counts in r what was used of the log.
 func again(
-	ctx context.Context, m *made, base []abi.Message, all map[string]*abi.Message, r *Report,
+	ctx context.Context, m *made, base []abi.Message, all map[string]*abi.Message, load Load, r *Report,
 ) (*kagewasm.Result, error) {
 	g, said := m.triggered.Given, &answers{list: slices.Clone(m.ended.Heard)}
 	at, err := time.Parse(time.RFC3339, m.triggered.Time)
@@ -148,10 +158,14 @@ func again(
 	if len(said.list) > 0 {
 		opts.Model = said
 	}
-	var asked atomic.Int64
-	took, err := plugins(m, func() { asked.Add(1) })
+	took, err := plugins(m)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range took {
+		if err := p.find(ctx, load); err != nil {
+			return nil, err
+		}
 	}
 	for _, p := range took {
 		opts.Plugins = append(opts.Plugins, p)
@@ -170,7 +184,10 @@ func again(
 	if result.Pending != nil {
 		result = result.Pending
 	}
-	r.Answers, r.Plugins = said.used, int(asked.Load())
+	r.Answers = said.used
+	for _, p := range took {
+		p.tell(r)
+	}
 	return result, nil
 }
 

@@ -1,10 +1,14 @@
 package rerun_test
 
 import (
+	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -14,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/rerun"
 	"github.com/kagewasm/kagewasm/internal/servetest"
+	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -33,6 +38,17 @@ func keptIn(t *testing.T, dir string, o store.Options, opts kagewasm.Options) (*
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	open := reopened(t, s, opts)
+	if err := open.Append(t.Context(), servetest.Chat(60)...); err != nil {
+		t.Fatal(err)
+	}
+	return s, open
+}
+
+// reopened is the session in another process.
+func reopened(t *testing.T, s *store.Store, opts kagewasm.Options) *session.Session {
+	t.Helper()
+	var err error
 	if opts.Counter, err = tokens.New("", tokens.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +60,10 @@ func keptIn(t *testing.T, dir string, o store.Options, opts kagewasm.Options) (*
 	window := 3000
 	open, err := session.Open(t.Context(), hosttest.New(t, opts), session.Options{Journal: s,
 		Session: abi.Session{ID: "a", ContextWindow: &window}})
-	if err == nil {
-		err = open.Append(t.Context(), servetest.Chat(60)...)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, open
+	return open
 }
 
 // TestIdentical: the same comes of a compaction that is made again, also of the second one,
@@ -79,7 +92,7 @@ func TestIdentical(t *testing.T) {
 				if !r.Report.Compacted {
 					t.Fatal(r.Report.Reason)
 				}
-				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID, nil)
 				if err != nil || !got.Identical {
 					t.Fatalf("compaction %d: %+v, %v", i, got, err)
 				}
@@ -112,7 +125,7 @@ func TestChanged(t *testing.T) {
 		"UPDATE entries SET entry = replace(entry, 'port 40', 'port 50')"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+	got, err := rerun.Run(t.Context(), s, "a", r.Record.ID, nil)
 	if err != nil || got.Identical || len(got.Differences) == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -155,7 +168,7 @@ func TestPlugins(t *testing.T) {
 					t.Fatalf("%v: %s", err, r.Report.Reason)
 				}
 				before := calls
-				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID)
+				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID, nil)
 				if err != nil || !got.Identical || got.Plugins != len(plugins) {
 					t.Fatalf("compaction %d, by %s: %+v, %v", i, r.Report.Strategy, got, err)
 				}
@@ -167,7 +180,103 @@ func TestPlugins(t *testing.T) {
 				}
 			}
 		})
+		t.Run(name+", and a wait", func(t *testing.T) {
+			policy := kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}
+			s, open := kept(t, store.Options{}, kagewasm.Options{Plugins: plugins, Policy: policy})
+			for i, target := range []int{1500, 900} {
+				r, err := open.Compact(t.Context(), kagewasm.Request{Target: &target})
+				if err != nil || r.Pending == nil {
+					t.Fatalf("%v: %s", err, r.Report.Reason)
+				}
+				if i == 0 { // whoever approves it need not have made it
+					open = reopened(t, s, kagewasm.Options{Policy: policy})
+				}
+				if r, err = open.Approve(t.Context(), r.Pending.Record.ID); err != nil {
+					t.Fatal(err)
+				}
+				got, err := rerun.Run(t.Context(), s, "a", r.Record.ID, nil)
+				if err != nil || !got.Identical || got.Plugins != len(plugins) {
+					t.Fatalf("compaction %d: %+v, %v", i, got, err)
+				}
+				open = reopened(t, s, kagewasm.Options{Plugins: plugins, Policy: policy})
+				if err := open.Append(t.Context(), servetest.Chat(20)[2:]...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
+}
+
+// TestModules: a plugin whose module is found is run again with the tape of its call: with
+// the call's id, its knobs and what its host calls were answered. What is otherwise is told.
+func TestModules(t *testing.T) {
+	features.Proves(t, "N5")
+	sees := &hosttest.Plugin{Name: "sees", Roles: []abi.PluginRole{abi.RoleObserver}, Grants: abi.Capabilities,
+		Pre: func(*abi.Input) (*abi.Output, error) { return nil, nil }}
+	var calls []string
+	asks := func(ctx context.Context, in *abi.Input, live string) string {
+		taped := tape.Of(ctx)
+		taped.Begin(in.Call, in.Time, []byte(in.Call), abi.Config{"port": json.RawMessage("4000")}, abi.Limits{})
+		answer, err, played := taped.Answer(abi.OpKVGet, []byte("port"))
+		if err != nil {
+			return err.Error()
+		}
+		if !played {
+			answer = []byte(strconv.Quote(live))
+			taped.Record(string(abi.OpKVGet), []byte("port"), answer)
+		}
+		calls = append(calls, in.Call)
+		return string(answer)
+	}
+	module := func(live, more string) hooks.Plugin {
+		return &contextual{Plugin: sees, pre: func(ctx context.Context, in *abi.Input) (*abi.Output, error) {
+			return &abi.Output{Inject: "The port is " + asks(ctx, in, live) + more}, nil
+		}}
+	}
+	s, open := kept(t, store.Options{}, kagewasm.Options{Plugins: []hooks.Plugin{module("4007", "")}})
+	r, err := open.Compact(t.Context(), kagewasm.Request{})
+	if err != nil || !r.Report.Compacted {
+		t.Fatalf("%v: %s", err, r.Report.Reason)
+	}
+	for name, c := range map[string]struct {
+		found     hooks.Plugin
+		ran       int
+		different string
+	}{
+		"the same": {module("5000", ""), 1, ""}, "another one": {module("5000", ", and more"), 1, "it answers otherwise"},
+		"none": {nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var knobs abi.Config
+			got, err := rerun.Run(t.Context(), s, "a", r.Record.ID,
+				func(_ context.Context, _ *kagewasm.Heard, config abi.Config, _ abi.Limits) (hooks.Plugin, error) {
+					knobs = config
+					return c.found, nil
+				})
+			if err != nil || len(got.Ran) != c.ran || len(got.NotRun) != 1-c.ran || string(knobs["port"]) != "4000" {
+				t.Fatalf("%+v, %v, %s", got, err, knobs)
+			}
+			if said := strings.Join(got.Differences, "\n"); !strings.Contains(said, c.different) || c.different == "" && !got.Identical {
+				t.Errorf("%+v", got)
+			}
+			for _, call := range calls {
+				if call != calls[0] {
+					t.Errorf("the call is %s, and was %s", call, calls[0])
+				}
+			}
+		})
+	}
+}
+
+// contextual is a plugin that sees the context of its call, as modules do.
+type contextual struct {
+	*hosttest.Plugin
+	pre func(context.Context, *abi.Input) (*abi.Output, error)
+}
+
+func (p *contextual) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	out, err := p.pre(ctx, in)
+	return out, abi.CallStats{}, err
 }
 
 // TestUnusable: what the log does not have is said, and nothing is made of a guess.
@@ -176,9 +285,8 @@ func TestUnusable(t *testing.T) {
 	for name, tc := range map[string]struct {
 		store store.Options
 		opts  kagewasm.Options
-	}{"no content": {store: store.Options{NoContent: true}},
-		"plugins, and a wait": {opts: kagewasm.Options{Plugins: []hooks.Plugin{observer},
-			Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}}}} {
+	}{"no content": {store: store.Options{NoContent: true}}, "no content, and plugins": {
+		store: store.Options{NoContent: true}, opts: kagewasm.Options{Plugins: []hooks.Plugin{observer}}}} {
 		t.Run(name, func(t *testing.T) {
 			s, open := kept(t, tc.store, tc.opts)
 			r, err := open.Compact(t.Context(), kagewasm.Request{})
@@ -188,7 +296,7 @@ func TestUnusable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := rerun.Run(t.Context(), s, "a", r.Record.ID); abi.CodeOf(err) != abi.CodeUsage {
+			if got, err := rerun.Run(t.Context(), s, "a", r.Record.ID, nil); abi.CodeOf(err) != abi.CodeUsage {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
