@@ -14,6 +14,7 @@ import (
 // comes with a newer program, and from the operator through [Override].
 type Catalog struct {
 	content func() *content
+	asOf    func() string
 }
 
 // content is what a catalog says. It is read when a model is asked for by a name: many
@@ -33,7 +34,7 @@ type entry struct {
 //go:embed catalog.json.gz
 var embedded []byte
 
-var defaultCatalog = &Catalog{sync.OnceValue(func() *content {
+var defaultCatalog = &Catalog{content: sync.OnceValue(func() *content {
 	doc, err := catalog.Read(embedded)
 	if err != nil {
 		panic("tokens: embedded catalog: " + err.Error())
@@ -44,6 +45,12 @@ var defaultCatalog = &Catalog{sync.OnceValue(func() *content {
 	}
 	p.byName = sync.OnceValue(p.names)
 	return p
+}), asOf: sync.OnceValue(func() string {
+	day, err := catalog.AsOf(embedded)
+	if err != nil {
+		panic("tokens: embedded catalog: " + err.Error())
+	}
+	return day
 })}
 
 // Default returns the catalog that is linked into the program. It is read when it is first
@@ -73,7 +80,7 @@ func (l *content) names() map[string][]entry {
 }
 
 // AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
-func (c *Catalog) AsOf() string { return c.content().AsOf }
+func (c *Catalog) AsOf() string { return c.asOf() }
 
 // Names are the models' own names at all providers, sorted, without the providers'.
 func (c *Catalog) Names() []string {

@@ -2,13 +2,36 @@ package main
 
 import (
 	"math"
+	"os"
+	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 )
+
+// early is how much garbage there may be beside what is alive, in hundredths, before the first collection, and while a
+// session is compacted: most commands end before it comes.
+const early = 400
+
+// limited says that the memory has a limit, see holdMemory.
+var limited atomic.Bool
+
+// collectLate has the first collection come at 16 MB in place of 4, unless the operator says how often garbage is
+// collected. From then on it is as usual, as a server needs it.
+func collectLate() {
+	if os.Getenv("GOGC") == "" {
+		usual := debug.SetGCPercent(early)
+		runtime.AddCleanup(new([16]byte), func(percent int) {
+			if !limited.Load() {
+				debug.SetGCPercent(percent)
+			}
+		}, usual)
+	}
+}
 
 const (
 	// tableBytes is what the program holds whatever the session: the ranks of
 	// a tokenizer, the model catalog, the program itself.
-	tableBytes = 40 << 20
+	tableBytes = 28 << 20
 	// bytesPerByte is what a session's text takes, as it was read and as it was
 	// decoded; bytesPerMessage is what is known of a message beside it. Both
 	// leave room: a collector that is pressed costs more than it saves.
@@ -23,6 +46,9 @@ const (
 func holdMemory(session, messages, plugins int) {
 	if plugins == 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(tableBytes + bytesPerByte*int64(session) + bytesPerMessage*int64(messages))
+		if limited.Store(true); os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(early)
+		}
 		giveBack()
 	}
 }

@@ -232,7 +232,9 @@ func (r *Redactor) RedactContext(ctx context.Context, text string) (string, int,
 
 // find is what the rules find in a text, as far as the context lets them.
 func (r *Redactor) find(ctx context.Context, text string) (found []finding) {
-	places := r.scan.places(ctx, text)
+	given := r.scan.places(ctx, text)
+	defer r.scan.used.Put(given)
+	places := *given
 	for i := range r.rules {
 		if r.rules[i].all == nil && len(places[i]) == 0 {
 			continue

@@ -3,6 +3,7 @@ package redact
 import (
 	"context"
 	"strings"
+	"sync"
 )
 
 // lookEvery is how much of a text is read between two looks at the context, in bytes.
@@ -21,6 +22,7 @@ type scanner struct {
 	// word stands before them.
 	letter [256]bool
 	single []entry
+	used   sync.Pool // of places
 }
 
 // beginning is the first three bytes of a word, each by its sign.
@@ -93,11 +95,19 @@ func (s *scanner) add(e entry) {
 }
 
 // places are, by rule, where one of its words stands in a text, whatever the
-// case, in order. It ends early where the context is done.
-func (s *scanner) places(ctx context.Context, text string) [][]int {
-	places := make([][]int, s.rules)
+// case, in order. It ends early where the context is done. They are of use until they are given back.
+func (s *scanner) places(ctx context.Context, text string) *[][]int {
+	given, _ := s.used.Get().(*[][]int)
+	if given == nil {
+		list := make([][]int, s.rules)
+		given = &list
+	}
+	places := *given
+	for i := range places {
+		places[i] = places[i][:0]
+	}
 	if len(text) < 2 { // no secret is a letter long
-		return places
+		return given
 	}
 	b, before := beginning(0).then(text[0]).then(text[1]), byte(0)
 	for from := 0; from < len(text)-2 && ctx.Err() == nil; from += lookEvery {
@@ -110,7 +120,7 @@ func (s *scanner) places(ctx context.Context, text string) [][]int {
 		}
 	}
 	s.look(places, b.then(0), text, len(text)-2)
-	return places
+	return given
 }
 
 // look adds a place of a text, which has the beginning, to those of the rules of which one

@@ -28,25 +28,34 @@ type vocabulary struct {
 	long    []byte // the tokens with long left parts
 
 	// What was worked out, zeros elsewhere.
-	nodes   []atomic.Uint64        // each a [node]
-	second  [1 << 16]atomic.Uint32 // one more than the nodes of two bytes, which have the most siblings
-	origins []atomic.Uint64        // by token, each an [origin]
+	met     [1 << metBits]atomic.Uint64 // nodes, each a [node], by the lower bits of where they are
+	second  [1 << 16]atomic.Uint32      // one more than the nodes of two bytes, which have the most siblings
+	origins []atomic.Uint64             // by token, each an [origin]
 }
 
-// node is where its first child is, and in the byte below how many there are; and in the lower half its token, and above
-// that the length of the left one of the two that the token was merged from (its own length where it is one byte).
+// node is a node of the trie: in the lowest bits its token, above that the length of the left one of the two that the
+// token was merged from (its own length where it is one byte), how many children it has, where the first of them is,
+// and one more than the upper bits of where it is itself.
 type node uint64
+
+const (
+	countShift = idBits + 7
+	firstShift = countShift + 8
+	nodeBits   = 19 // of where a node is
+	ownShift   = firstShift + nodeBits
+	metBits    = 14
+)
 
 // is is the token that ends at a node, or none.
 func (n node) is() token { return token(n & idMask) }
 
 // left is the length of the left part of a node's token.
-func (n node) left() int { return int(uint32(n) >> idBits) }
+func (n node) left() int { return int(n >> idBits & (1<<(countShift-idBits) - 1)) }
 
 // below returns where a node's children begin and end.
 func (n node) below() (from, end uint32) {
-	from = uint32(n >> 40)
-	return from, from + uint32(n>>32&0xff)
+	from = uint32(n >> firstShift & (1<<nodeBits - 1))
+	return from, from + uint32(n>>countShift&0xff)
 }
 
 const (
@@ -73,10 +82,17 @@ func readVocabulary(labels, doc []byte) *vocabulary {
 		return p
 	}
 	nodes, tokens, many, long := sizes[0], sizes[1], sizes[2], sizes[3]
-	return &vocabulary{records: part((nodes + perRecord - 1) / perRecord * recordSize), labels: labels,
-		many: part(many), tokens: part(tokens*tokenSize + 1), long: part(4 * long),
-		nodes: make([]atomic.Uint64, nodes), origins: make([]atomic.Uint64, tokens)}
+	v := &vocabulary{records: part((nodes + perRecord - 1) / perRecord * recordSize), labels: labels,
+		many: part(many), tokens: part(tokens*tokenSize + 1), long: part(4 * long), origins: make([]atomic.Uint64, tokens)}
+	for i := 0; i < tokens; i += page / 8 {
+		v.origins[i].Store(0)
+	}
+	return v
 }
+
+// page is what the system gives memory in, in bytes. Memory that is asked first and written to then costs it twice, so
+// that tables of which most is needed are written to before.
+const page = 4096
 
 // unpack panics where what is linked into the program cannot be read: there is nothing a caller could do.
 func unpack(gz []byte) []byte {
@@ -92,12 +108,13 @@ func unpack(gz []byte) []byte {
 
 // node is a node of the trie, but for the root.
 func (v *vocabulary) node(n uint32) node {
-	known := node(v.nodes[n].Load())
-	if known == 0 {
-		known = v.read(n)
-		v.nodes[n].Store(uint64(known))
+	at := &v.met[n%(1<<metBits)]
+	met := node(at.Load())
+	if uint32(met>>ownShift) != n>>metBits+1 {
+		met = v.read(n)
+		at.Store(uint64(met))
 	}
-	return known
+	return met
 }
 
 // read reads a node off its record.
@@ -122,7 +139,7 @@ func (v *vocabulary) read(n uint32) node {
 	if isToken>>at&1 != 0 {
 		is = v.token(binary.LittleEndian.Uint32(r[16:]) + uint32(bits.OnesCount32(isToken&(1<<at-1))))
 	}
-	return node(from)<<40 | node(count)<<32 | node(is)
+	return node(n>>metBits+1)<<ownShift | node(from)<<firstShift | node(count)<<countShift | node(is)
 }
 
 // token is the token at a place, and above it the length of its left part.

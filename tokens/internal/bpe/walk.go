@@ -26,6 +26,9 @@ func (e *Encoding) walk(text string) *walker {
 	if w == nil {
 		w = &walker{encoder: encoder{vocabulary: e.load()}, split: e.split}
 		w.classes.fill(0)
+		for i := 0; i < len(w.memo); i += page / 16 {
+			w.memo[i] = memory{}
+		}
 	}
 	w.text = text
 	return w

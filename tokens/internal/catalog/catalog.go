@@ -78,6 +78,24 @@ func Read(gz []byte) (*Document, error) {
 	return doc, doc.Compile()
 }
 
+// AsOf is the day that a document's prices hold for. It stands at the beginning, and nothing behind it is unpacked.
+func AsOf(gz []byte) (string, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(gz))
+	if err != nil {
+		return "", err
+	}
+	const key = `{"as_of":"`
+	var head [len(key) + len("2006-01-02")]byte
+	if _, err := io.ReadFull(zr, head[:]); err != nil {
+		return "", err
+	}
+	day, ok := bytes.CutPrefix(head[:], []byte(key))
+	if !ok {
+		return "", fmt.Errorf("the catalog begins with %q", head)
+	}
+	return string(day), nil
+}
+
 // Write packs a document. The same document gives the same bytes.
 func Write(doc *Document) ([]byte, error) {
 	text, err := json.Marshal(doc)

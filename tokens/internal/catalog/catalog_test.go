@@ -84,3 +84,21 @@ func TestReadRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestAsOf: the day is told without the rest, and a document that begins with something else is refused.
+func TestAsOf(t *testing.T) {
+	doc := &catalog.Document{AsOf: "2026-11-10", Providers: []*catalog.Provider{{ID: "p"}}}
+	gz, err := catalog.Write(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if day, err := catalog.AsOf(gz); day != doc.AsOf || err != nil {
+		t.Errorf("%q, %v, want %q", day, err, doc.AsOf)
+	}
+	if gz, err = catalog.Write(new(catalog.Document)); err != nil {
+		t.Fatal(err)
+	}
+	if day, err := catalog.AsOf(gz); err == nil {
+		t.Errorf("no day is told as %q", day)
+	}
+}
