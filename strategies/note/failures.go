@@ -71,6 +71,8 @@ func quoted(f *names.Failure) string {
 	text := "```\n" + f.Text + "\n```"
 	if f.Passed {
 		text += "\n" + names.PassedLine
+	} else if f.Settled {
+		text += "\n" + names.SettledLine
 	}
 	return text
 }

@@ -114,6 +114,22 @@ func TestPassedLater(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a check that holds it did", func(t *testing.T) {
+		text := render(session("Mend it.", run(command, failed, true), run("go test ./...", passed, false)), note.Options{})
+		for range 2 {
+			if !strings.Contains(text, "```\nA check that holds it passed later.") {
+				t.Errorf("%s", text)
+			}
+			text = render(session(summary(text)), note.Options{})
+		}
+	})
+	t.Run("a script that does more is not settled by its checks", func(t *testing.T) {
+		text := render(session("Mend it.", run("go vet ./... && ./bin/parcel", "Exit code 1\naddress in use", true),
+			run("go vet ./...", "", false)), note.Options{})
+		if strings.Contains(text, "passed later") || strings.Contains(text, "Passed later") {
+			t.Errorf("%s", text)
+		}
+	})
 	t.Run("in a later compaction", func(t *testing.T) {
 		text := render(session("Mend it.", run(command, failed, true)), note.Options{})
 		if strings.Contains(text, "Passed later.") {

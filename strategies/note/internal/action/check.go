@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/set"
@@ -18,6 +19,7 @@ type Check struct {
 	modes   []string // settings and options that change what is checked
 	narrows []string // options that choose a part of it, with what they are given: "-run TestLease"
 	places  []string // what is checked
+	times   int      // how often; one where nothing is said
 	text    string   // of one that was cut when it was told: no more is known of it
 }
 
@@ -28,6 +30,7 @@ var (
 	checkGiven   = set.Of(wordLists["check given"]...)
 	checkNarrows = set.Of(wordLists["check narrows"]...)
 	checkChooses = set.Of(wordLists["check chooses"]...)
+	checkTimes   = set.Of(wordLists["check times"]...)
 	checkStrict  = set.Of(wordLists["check strict"]...)
 	checkValues  = set.Of(wordLists["check values"]...)
 )
@@ -42,12 +45,25 @@ func (a *Action) Checks() (list []Check) {
 	return list
 }
 
-// OnlyChecks reports whether the script runs checks, and nothing else that does something.
+// OnlyChecks reports whether the script runs checks, and nothing else that may fail: it shows text beside them at most.
 func (a *Action) OnlyChecks() bool {
-	runs := func(s Step) bool { return s.Kind == Checks }
-	return slices.ContainsFunc(a.Steps, runs) &&
-		!slices.ContainsFunc(a.Steps, func(s Step) bool { return !runs(s) && s.Kind != Shows })
+	checks := 0
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		switch at := slices.IndexFunc(a.Steps, func(s Step) bool { return s.At == i }); {
+		case at >= 0 && a.Steps[at].Kind == Checks:
+			checks++
+		case at >= 0 && a.Steps[at].Kind != Shows:
+			return false
+		case at < 0 && !c.SetsScene() && !(len(c.Words) > 0 && besideChecks[c.Words[0]]):
+			return false
+		}
+	}
+	return checks > 0
 }
+
+// besideChecks are programs that show text, or a part of what they are given, and "…" where one was left out.
+var besideChecks = set.Of(append(wordLists["beside checks"], toolcall.LeftOut)...)
 
 // ReadChecks reads checks off a script as it was told.
 func ReadChecks(told string) (list []Check) {
@@ -64,7 +80,7 @@ func checksOf(c *toolcall.Command) []Check {
 	if rest, ok := wrappers.cut(line); ok {
 		line = rest
 	}
-	one := Check{dir: c.Dir}
+	one := Check{dir: c.Dir, times: 1}
 	for w := range strings.FieldsSeq(c.Text) {
 		if name, _, ok := strings.Cut(w, "="); !ok || name == "" || strings.ToUpper(name) != name {
 			break
@@ -118,7 +134,11 @@ func (c *Check) arguments(words []string) {
 			c.modes = append(c.modes, w)
 		case w[0] != '-':
 			c.places = append(c.places, cmp.Or(strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/"), "."))
-		case w == "-count=1" || checkQuiet[name]:
+		case checkTimes[name]:
+			if n, err := strconv.Atoi(next()); err == nil && n > 0 {
+				c.times = n
+			}
+		case checkQuiet[name]:
 		case checkGiven[name]:
 			next()
 		case checkNarrows[name]:
@@ -142,7 +162,9 @@ func SameChecks(a, b []Check) bool { return AmongChecks(a, b) && AmongChecks(b, 
 // AmongChecks reports whether all checks of a list stand in another one.
 func AmongChecks(list, among []Check) bool {
 	return !slices.ContainsFunc(list, func(x Check) bool {
-		return !slices.ContainsFunc(among, func(y Check) bool { return x.covers(&y) && y.covers(&x) })
+		return !slices.ContainsFunc(among, func(y Check) bool {
+			return x.covers(&y) && y.covers(&x) && x.times <= y.times
+		})
 	})
 }
 
@@ -158,12 +180,13 @@ func Unpassed(list, passed []Check) []Check {
 	return slices.DeleteFunc(slices.Clone(list), func(c Check) bool { return AmongChecks([]Check{c}, passed) })
 }
 
-// covers reports whether a check that passes says so of another one: that one looks at no more, and in no other way.
+// covers reports whether a check that passes says so of another one: that one looks at no more, in no other way, and not
+// many times as often.
 func (c *Check) covers(part *Check) bool {
 	if c.text != "" || part.text != "" {
 		return c.text == part.text
 	}
-	return c.program == part.program && (c.dir == "" || part.dir == "" || Same(c.dir, part.dir)) &&
+	return c.program == part.program && part.times <= moreTimes*c.times && (c.dir == "" || part.dir == "" || Same(c.dir, part.dir)) &&
 		!slices.ContainsFunc(part.modes, func(m string) bool { return !slices.Contains(c.modes, m) }) &&
 		!slices.ContainsFunc(c.modes, func(m string) bool {
 			name, _, _ := strings.Cut(m, "=")
@@ -173,6 +196,10 @@ func (c *Check) covers(part *Check) bool {
 			return !slices.ContainsFunc(part.narrows, func(p string) bool { return p == n || chooses(n, p) })
 		}) && c.holds(part)
 }
+
+// moreTimes is how many times as often a check may have failed to run as the one that settles it: what fails seldom has
+// to be looked for as long.
+const moreTimes = 2
 
 // chooses reports whether an option that chooses by the beginning of a name chooses what another one does.
 func chooses(wide, narrow string) bool {

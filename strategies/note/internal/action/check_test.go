@@ -30,6 +30,8 @@ func TestUnsettled(t *testing.T) {
 		{"by a pattern, of which it is not known",
 			"go test ./store -run TestLeaseA", "go test ./store -run 'TestLease$'", false},
 		{"the short ones", "go test ./store", "go test -short ./store", false},
+		{"as often", "go test -count=5 ./store", "go test -count=3 ./store", true},
+		{"not as often", "go test -count=20 ./store", "go test ./store", false},
 		{"without looking for races", "go test -race ./...", "go test ./...", false},
 		{"with looking for races", "go test ./store", "go test -race ./...", true},
 		{"with other tags", "go test -tags integration ./...", "go test ./...", false},

@@ -37,8 +37,12 @@ const (
 	HeadErrors = "Errors, newest last:"
 )
 
-// PassedLine stands below a failure in a note whose command passed later.
-const PassedLine = "Passed later."
+// PassedLine stands below a failure in a note whose command passed later, SettledLine below one of a check where another
+// one that holds it did.
+const (
+	PassedLine  = "Passed later."
+	SettledLine = "A check that holds it passed later."
+)
 
 const (
 	commandMark = "$ "

@@ -87,9 +87,9 @@ func (e *entries) line(line string) {
 		}
 		return
 	}
-	if line == PassedLine && (e.section == HeadFailed || e.section == HeadErrors) {
+	if (line == PassedLine || line == SettledLine) && (e.section == HeadFailed || e.section == HeadErrors) {
 		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Passed, e.failures[n-1].Settled = true, true
+			e.failures[n-1].Passed, e.failures[n-1].Settled = line == PassedLine, true
 		}
 		return
 	}

@@ -95,6 +95,9 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	if told && code == 1 && !f.errors && findNothing(a.Commands) || f.shallow && onlyCode(text) {
 		return Outcome{}
 	}
+	if file := unformatted(a.Commands, text); file != "" {
+		return Outcome{Failed: true, Told: m.IsError || told && code > 0, Lines: append([]string{file}, f.lines...)}
+	}
 	o := Outcome{Failed: f.failed, Told: m.IsError || told && code > 0, Lines: f.lines}
 	ended := (told || h.Marks) && !o.Told && !toolcall.Masked(a.Commands)
 	o.Failed = o.Failed && !ended // with the code 0: its text only talks of errors

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,4 +63,37 @@ func inverts(args []string) bool {
 		}
 	}
 	return false
+}
+
+// unformatted is the first file that a script which lists those that are not formatted put out, empty where it lists
+// none: it ends with the code 0 all the same.
+func unformatted(list []toolcall.Command, text string) string {
+	lists := func(c toolcall.Command) bool {
+		return len(c.Words) > 1 && (c.Words[0] == "gofmt" || c.Words[0] == "goimports") && c.Words[1] == "-l" && c.Then != "|"
+	}
+	if !slices.ContainsFunc(list, lists) {
+		return ""
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasSuffix(line, ".go") && !strings.ContainsAny(line, " \t:") {
+			return line
+		}
+	}
+	return ""
+}
+
+// FailsCheck reports whether an output says that a test or a build failed, as test runners and compilers do.
+func FailsCheck(text string) bool {
+	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
+		if line = strings.TrimSpace(line); line != "" && (failing(line) != "" || inSource(line) || line == "FAIL" ||
+			startsAny(line, "FAIL\t", "make: ***", "make[", "npm ERR!", "FAILED ", "FAILURES", "error[", "error TS") ||
+			strings.Contains(line, "): error TS")) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsAny(line string, starts ...string) bool {
+	return slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(line, s) })
 }

@@ -25,11 +25,12 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 		}
 	}
 	broken := o.Told || o.Failed
+	others := broken && !blamed(a, text) // something else may have failed
 	switch {
 	case check != "" && strings.HasPrefix(text, rejected):
 		w.fails(failed{what: whole(a), key: key, said: said(text)})
 		return
-	case acts && broken, changes && broken && check == "":
+	case acts && broken, changes && broken && check == "", others && check != "":
 		w.fails(failed{what: whole(a), key: key, said: said(first(o.Lines, text))})
 		return
 	case changes && !broken:
@@ -41,6 +42,12 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	if check != "" {
 		w.checked(check, a.Checks(), o)
 	}
+}
+
+// blamed reports whether it is a check of a script that failed, where it failed: the script runs nothing else, or what
+// came back says so as compilers and test runners do.
+func blamed(a *action.Action, text string) bool {
+	return a.OnlyChecks() || outcome.FailsCheck(text)
 }
 
 // checkName is how the checks of a script are told, empty where it has none.

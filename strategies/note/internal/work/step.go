@@ -116,15 +116,31 @@ func refused(a *action.Action, text string, name func(string) string) string {
 func ended(a *action.Action, text string, o outcome.Outcome) Ended {
 	name, list := checkName(a), a.Checks()
 	switch {
-	case name == "" || strings.HasPrefix(text, rejected):
+	case name == "" || strings.HasPrefix(text, rejected) || setsAside(a):
 		return Ended{}
 	case o.Passed:
 		return Ended{Name: name, Checks: list, Passed: true}
-	case !o.Failed:
+	case !o.Failed || !blamed(a, text):
 		return Ended{Name: name, Checks: list}
 	}
 	why := cmp.Or(outcome.Reason(text), first(o.Lines, ""))
 	return Ended{Name: name, Checks: list, Failed: true, Why: withTests(clip.Line(why, maxAnswer), text)}
+}
+
+// setsAside reports whether a script puts changes away, runs checks, and takes them back: how the checks ended says
+// nothing of what is there now.
+func setsAside(a *action.Action) bool {
+	away := false
+	for i := range a.Steps {
+		s := &a.Steps[i]
+		switch back := begins(*s, "git stash pop") || begins(*s, "git stash apply"); {
+		case away && back:
+			return true
+		case begins(*s, "git stash") && !back:
+			away = true
+		}
+	}
+	return false
 }
 
 // withTests is why a check failed, and behind it which tests did where more than one did.
