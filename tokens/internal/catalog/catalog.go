@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"github.com/goccy/go-json"
 	"io"
+	"strings"
+	"time"
 )
 
 // Document is the whole catalog.
@@ -85,15 +87,15 @@ func AsOf(gz []byte) (string, error) {
 		return "", err
 	}
 	const key = `{"as_of":"`
-	var head [len(key) + len("2006-01-02")]byte
+	var head [len(key) + len(time.DateOnly)]byte
 	if _, err := io.ReadFull(zr, head[:]); err != nil {
 		return "", err
 	}
-	day, ok := bytes.CutPrefix(head[:], []byte(key))
-	if !ok {
-		return "", fmt.Errorf("the catalog begins with %q", head)
+	day := strings.TrimPrefix(string(head[:]), key)
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		return "", fmt.Errorf("the catalog begins with %q: %w", head, err)
 	}
-	return string(day), nil
+	return day, nil
 }
 
 // Write packs a document. The same document gives the same bytes.
