@@ -161,8 +161,13 @@ func (a *argument) find(text string, args, secrets []span) []span {
 			add(arg)
 		default:
 			for flag := range strings.FieldsSeq(a.glued) {
-				if strings.HasPrefix(s, flag) && len(s) > len(flag) {
-					add(span{arg.from + len(flag), arg.to})
+				if !strings.HasPrefix(s, flag) || len(s) == len(flag) {
+					continue
+				}
+				if v := inside(text, span{arg.from + len(flag), arg.to}); a.behind == "" && weak(v.of(text)) {
+					secrets = append(secrets, v)
+				} else {
+					add(v)
 				}
 			}
 		}

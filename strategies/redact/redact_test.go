@@ -75,6 +75,7 @@ func TestSecrets(t *testing.T) {
 		{"in escaped JSON", `{\"password\":\"abcdefgh\"}`, `{\"password\":\"[redacted: secret]\"}`},
 		{"in YAML", "secret: s3cr3t-value\nname: x", "secret: [redacted: secret]\nname: x"},
 		{"in code", `const apiKey = "abcd-efgh-1234"`, `const apiKey = "[redacted: secret]"`},
+		{"a weak one right behind its flag", "mysql -uroot -psecret app", "mysql -uroot -p[redacted: secret] app"},
 		{"on a command line", "login --password hunter22 --user me", "login --password [redacted: secret] --user me"},
 		{"two in a line", "password=abcdef secret=ghijkl", "password=[redacted: secret] secret=[redacted: secret]"},
 	} {

@@ -66,6 +66,16 @@ func placeholder(s string) bool {
 	return true
 }
 
+// weak reports whether a text is a word for a password that people take as one. Right behind
+// a flag, as in -psecret, it is no placeholder: those are written apart, or in capitals.
+func weak(s string) bool {
+	switch s {
+	case "secret", "password", "passwd", "pass", "changeme":
+		return true
+	}
+	return false
+}
+
 // isPath reports whether a text is the path of a file, and no secret with a slash.
 func isPath(s string) bool {
 	for _, beginning := range []string{"~/", "./", "../", `\\`} {
