@@ -23,6 +23,7 @@ const (
 	Intro       = intro
 	LeftOut     = excerpt.LeftOut
 	FoldedMark  = foldedMark
+	FoldedAlone = foldedAlone
 	AgainMark   = againMark
 	HeadState   = headState
 	HeadThread  = headThread

@@ -258,7 +258,7 @@ func TestNotCutAgain(t *testing.T) {
 		less := render(session(summary(text), "Go on.", said("b")), note.Options{Budget: budget})
 		got, _, _ := strings.Cut(thread(less), "\n- Agent:")
 		got, _, _ = strings.Cut(got, "\n[")
-		if got == was || strings.Contains(got, note.FoldedMark) {
+		if got == was || strings.Contains(got, note.FoldedAlone) {
 			continue
 		}
 		marks := markRE.FindAllStringSubmatch(strings.ReplaceAll(got, "> ", ""), -1)
@@ -315,5 +315,31 @@ func TestSmallTalkGoesFirst(t *testing.T) {
 	}
 	if first == 0 || corrected == 0 {
 		t.Errorf("in %d sizes small talk went first, in %d what was corrected", first, corrected)
+	}
+}
+
+// TestNothingToSearchIsNotTold: where nobody can search what went, a note sends nobody to search
+// it; and what it leaves out stays known to the next note.
+func TestNothingToSearchIsNotTold(t *testing.T) {
+	features.Proves(t, "N13")
+	var parts []any
+	for i := range 80 {
+		parts = append(parts, fmt.Sprintf("Look at part %d of it, %s.", i, strings.Repeat("closely and with care ", 8)),
+			said(fmt.Sprintf("Part %d is fine.", i)))
+	}
+	msgs := session(parts...)
+	for _, recall := range []string{"", "kagewasm recall s-1 QUERY"} {
+		text := render(msgs, note.Options{Budget: 500, Recall: recall})
+		if !strings.Contains(text, "messages of persons are left out here") {
+			t.Fatalf("nothing is left out:\n%s", text)
+		}
+		if strings.Contains(text, "search the transcript") != (recall != "") {
+			t.Errorf("with %q:\n%s", recall, text)
+		}
+		again := render(session(summary(text), "Go on.", said("Gone on.")), note.Options{Budget: 500, Recall: recall})
+		head, _, _ := strings.Cut(again[strings.Index(again, "["):], "\n")
+		if !strings.Contains(head, "left out here") {
+			t.Errorf("the next note has forgotten it: %s", head)
+		}
 	}
 }

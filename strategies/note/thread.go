@@ -36,6 +36,7 @@ type view struct {
 	count func(string) int
 	focus *Focus
 	stood string // what is told of how it stood at the end
+	alone bool   // nobody can search what is left out
 }
 
 // show chooses what of the words of persons is shown in so many tokens.
@@ -410,13 +411,17 @@ func (v *view) fold(from, end int) string {
 	if n == 1 {
 		line = fmt.Sprintf("[%d] 1 message of a person is ", last)
 	}
+	mark := foldedMark
+	if v.alone {
+		mark = foldedAlone
+	}
 	switch {
 	case copies == n:
 		return line + againMark + strconv.Itoa(again) + "]"
 	case copies > 0:
-		return line + fmt.Sprintf("%s; %d of them said again below", foldedMark, copies)
+		return line + fmt.Sprintf("%s; %d of them said again below", mark, copies)
 	}
-	return line + foldedMark
+	return line + mark
 }
 
 // shown are the lines on what came of a turn that are shown.
@@ -443,9 +448,10 @@ func (v *view) shown(i int) (lines []string) {
 // Lines that stand for turns that there was no room for, and for those whose words stand
 // elsewhere.
 const (
-	foldedMark = "left out here: search the transcript"
-	againMark  = "said again in the same words below, up to ["
-	sameMark   = " the same words as ["
+	foldedMark  = "left out here: search the transcript"
+	foldedAlone = "left out here, for want of room" // where there is nothing to search
+	againMark   = "said again in the same words below, up to ["
+	sameMark    = " the same words as ["
 )
 
 // readThread reads the turns of an earlier note back.
@@ -513,7 +519,7 @@ func readHead(line string) (t turn, ok bool) {
 	size, counted, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if n, err := strconv.Atoi(size); err == nil && n > 0 && strings.HasPrefix(counted, "message") {
 		t.folded = n
-		if t.again, same = number(againMark); same || strings.Contains(rest, foldedMark) {
+		if t.again, same = number(againMark); same || strings.Contains(rest, foldedMark) || strings.Contains(rest, foldedAlone) {
 			return t, true
 		}
 	}

@@ -114,7 +114,8 @@ func (n *Note) added(o Options, summary string) string {
 // share. More is what a thread that is not whole could have besides.
 func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
 	p := parts{left: budget, count: o.Count}
-	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
+	recall := n.transcript(o.Recall)
+	p.put(append([]string{intro}, recall...)...)
 	reserved := max(0, namesShare.of(budget)-extra, min(n.todos.least(o.Count), p.left/2))
 	reserved = max(0, min(reserved, p.left))
 	p.left -= reserved
@@ -123,6 +124,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	least := stateShare(budget)
 	p.left -= least
 	v := show(n.turns, n.focus, min(words+extra, p.left), o.Count)
+	v.alone = len(recall) == 0
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
 	asked := v.answered(min(askedShare.of(budget), p.left-least/2))
