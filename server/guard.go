@@ -53,7 +53,7 @@ func (g *guard) around(next http.Handler) http.Handler {
 			if p.Status == http.StatusTooManyRequests {
 				w.Header().Set("Retry-After", "1")
 			}
-			api.WriteProblem(w, p)
+			refuse(w, r, p)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, g.opts.MaxBody+1) // the API tells of what is too long by itself
@@ -138,7 +138,7 @@ func (g *guard) isToken(shown string) bool {
 func (g *guard) open(w http.ResponseWriter, r *http.Request) {
 	if !g.isToken(r.URL.Query().Get("token")) {
 		g.limits.failed(clientOf(r), time.Now())
-		api.WriteProblem(w, &api.Problem{Status: http.StatusUnauthorized, Code: "unauthorized",
+		refuse(w, r, &api.Problem{Status: http.StatusUnauthorized, Code: "unauthorized",
 			Detail: "the link is not one of this server", Hint: "open the link that kagewasm serve prints"})
 		return
 	}

@@ -47,6 +47,45 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// TestBrowserWithoutTheCookie: a person whom the server does not know gets a page that says how
+// to get in, and neither the token nor anything of a session; programs get a problem.
+func TestBrowserWithoutTheCookie(t *testing.T) {
+	s := start(t)
+	get := func(path, accept string) (status int, typ, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		data, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header.Get("Content-Type"), string(data)
+	}
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for path, page := range map[string]bool{"/": true, "/sessions/x": true, "/open?token=wrong": true,
+		"/api/v1/sessions": false} {
+		for accept, human := range map[string]bool{browser: page, "*/*": false, "": false} {
+			status, typ, body := get(path, accept)
+			says := "kagewasm serve"
+			want := "application/problem+json"
+			if human {
+				want = "text/html; charset=utf-8"
+				says = "open http://.../open?token=..."
+			}
+			if status != 401 || typ != want || !strings.Contains(body, says) || strings.Contains(body, s.Token) {
+				t.Errorf("%s for %q: %d %s\n%s", path, accept, status, typ, body)
+			}
+		}
+	}
+}
+
 // TestBrowser: the link makes a browser known by a cookie that scripts cannot read and
 // other sites do not send; the cookie is not the token.
 func TestBrowser(t *testing.T) {

@@ -149,7 +149,8 @@ func walkSessions(t *testing.T, w *walker) {
 	w.no(422, abi.CodeUsage, "create-session", map[string]any{"id": "a\u202eb"})
 	w.no(422, "invalid", "create-session", map[string]any{"id": 7})
 	w.no(422, "invalid", "create-session", map[string]any{"name": "unknown"})
-	w.no(400, "invalid", "create-session", `{"id":"a","id":"b"}`)
+	w.no(400, abi.CodeBadInput, "create-session", `{"id":"a","id":"b"}`)
+	w.no(400, abi.CodeBadInput, "create-session", "nonsense")
 	var made store.Session
 	w.ok("create-session", map[string]any{}, &made)
 	var list struct {

@@ -86,8 +86,11 @@ const (
 var ownProblems = sync.OnceFunc(func() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		p := &Problem{Title: http.StatusText(status), Status: status, Code: codeInvalid, Detail: msg}
-		if status == http.StatusNotFound {
+		switch status {
+		case http.StatusNotFound:
 			p.Code = codeNotFound
+		case http.StatusBadRequest:
+			p.Code = abi.CodeBadInput // a body that cannot be read at all
 		}
 		for _, err := range errs {
 			var d huma.ErrorDetailer
