@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
@@ -72,7 +71,7 @@ func (f *mcpFlags) serve(ctx context.Context, e env) error {
 	if e.screen {
 		e.say("speaking MCP on standard input: agents start this command by themselves, see kagewasm mcp --help")
 	}
-	err = toolserver.New(opts).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(e.stdin), Writer: unclosed{e.stdout}})
+	err = toolserver.New(opts).Run(ctx, toolserver.Over(e.stdin, e.stdout))
 	if errors.Is(err, io.EOF) {
 		return nil // as agents end their servers
 	}
@@ -107,8 +106,3 @@ func (f *mcpFlags) server(e env) (opts toolserver.Options, err error) {
 	}
 	return opts, nil
 }
-
-// unclosed is a writer that stays open.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
