@@ -2,6 +2,7 @@ package abi
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -134,15 +135,15 @@ func (l Limits) Lower(m Limits) Limits {
 	return l
 }
 
-// negative names a limit that is less than nothing, or returns "".
+// negative names a limit that is less than nothing, with its value, or returns "".
 func (l Limits) negative() string {
 	for name, v := range l.All() {
 		if v < 0 {
-			return name
+			return fmt.Sprintf("%s: %d", name, v)
 		}
 	}
 	if l.Fuel < 0 {
-		return "fuel"
+		return fmt.Sprintf("fuel: %d", l.Fuel)
 	}
 	return ""
 }

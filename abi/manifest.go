@@ -197,8 +197,8 @@ func (m *Manifest) Validate() error {
 	if m.Has(RoleCompactor) && len(m.Hooks) > 0 && !slices.Contains(m.Hooks, HookPreCompact) {
 		return bad("role compactor without the hook pre_compact: name it under hooks")
 	}
-	if name := m.Limits.negative(); name != "" {
-		return bad("limits: %s is negative", name)
+	if limit := m.Limits.negative(); limit != "" {
+		return bad("limits: %s is negative, and not from 1 to the host's own", limit)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
 		if !ValidName(name) {

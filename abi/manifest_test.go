@@ -162,7 +162,7 @@ func TestManifestValidate(t *testing.T) {
 		"http to nowhere": {func(m *abi.Manifest) {
 			m.Capabilities = map[abi.Capability]abi.Request{abi.CapHTTP: {Reason: "r"}}
 		}, "name the hosts"},
-		"a negative limit": {func(m *abi.Manifest) { m.Limits.HostCalls = -1 }, "host_calls is negative"},
+		"a negative limit": {func(m *abi.Manifest) { m.Limits.HostCalls = -1 }, "host_calls: -1 is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := valid()

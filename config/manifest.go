@@ -11,8 +11,9 @@ import (
 
 // CheckManifests checks what is said of plugins against their manifests, which stand
 // in the modules: roles, of which one agent may have one compactor, and the names and
-// values of knobs. A knob of type model_alias names one of Models. manifest returns
-// that of a plugin, nil where it cannot be read, which loading it will tell.
+// values of knobs. A knob of type model_alias names one of Models, its default too.
+// manifest returns that of a plugin, nil where it cannot be read, which loading it will
+// tell.
 //
 // It runs no plugin. The errors are those of [Load]. What [Config.With] puts on top is
 // held to the manifests from then on.
@@ -37,6 +38,7 @@ func (c *Config) CheckManifests(manifest func(Plugin) *abi.Manifest) error {
 		for _, knob := range n.kid("knobs").all() {
 			b.checkKnob(m, knob, p.Knobs[knob.name])
 		}
+		b.checkDefaults(m, n, p.Knobs)
 	}
 	for _, path := range c.Agents() {
 		b.checkPlugins(c.agents[path])
@@ -58,6 +60,20 @@ func (b *builder) checkKnob(m *abi.Manifest, n *node, value []byte) {
 	}
 	if err != nil {
 		b.fail(n.at, "knob %s of plugin %s: %v", n.name, m.Name, err)
+	}
+}
+
+// checkDefaults: where the configuration does not set a knob that names a model, its default in
+// the manifest is one of Models.
+func (b *builder) checkDefaults(m *abi.Manifest, n *node, set abi.Config) {
+	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
+		knob := m.Knobs[name]
+		if _, ok := set[name]; ok || knob.Type != abi.KnobModelAlias || knob.Default == nil {
+			continue
+		}
+		if err := b.config.KnowsModel(knob.Default); err != nil {
+			b.fail(n.pos, "knob %s of plugin %s, by its manifest's default: %v; set it under knobs", name, m.Name, err)
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 var manifests = map[string]*abi.Manifest{
 	"observes.wasm": {Name: "observes", Roles: []abi.PluginRole{abi.RoleObserver}},
 	"compacts.wasm": {Name: "compacts", Roles: []abi.PluginRole{abi.RoleCompactor}},
+	"asks.wasm": {Name: "asks", Roles: []abi.PluginRole{abi.RoleObserver}, Knobs: map[string]abi.Knob{
+		"model": {Type: abi.KnobModelAlias, Default: []byte(`"cheap"`)}, "other": {Type: abi.KnobModelAlias,
+			Default: []byte(`""`)},
+	}},
 	"both.wasm": {Name: "both", Roles: []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, Knobs: map[string]abi.Knob{
 		"model": {Type: abi.KnobModelAlias}, "depth": {Type: abi.KnobIntRange, Max: 3},
 	}},
@@ -51,6 +55,10 @@ func TestManifestsOfPlugins(t *testing.T) {
 		{"an alias there is", "  k: {path: both.wasm, knobs: {model: slow}}", 0, 0, ""},
 		{"an alias there is not", "  k: {path: both.wasm, knobs: {model: nosuchalias}}", 8, 39,
 			`no model has the alias "nosuchalias": there are fast, slow`},
+		{"an alias there is not, by default", "  k: {path: asks.wasm}", 8, 3,
+			`by its manifest's default: no model has the alias "cheap": there are fast, slow`},
+		{"another one in its place", "  k: {path: asks.wasm, knobs: {model: slow}}", 0, 0, ""},
+		{"none in its place", "  k: {path: asks.wasm, knobs: {model: ''}}", 0, 0, ""},
 		{"a value out of range", "  k: {path: both.wasm, knobs: {depth: 7}}", 8, 39, "7 is not from 0 to 3"},
 		{"a knob it has not", "  k: {path: both.wasm, knobs: {dpeth: 1}}", 8, 32, `no knob "dpeth": did you mean "depth"?`},
 	} {

@@ -64,7 +64,7 @@ func hookNamed(name string, p *runtime.Plugin) (abi.Hook, error) {
 			return h, nil
 		}
 	}
-	return "", ui.Usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, ui.Joined(p.Hooks()))
+	return "", ui.Usagef("%s has no hook %q: it has %s", p.Manifest().Name, name, ui.Joined(p.Hooks()))
 }
 
 // inputOf makes the input that a compaction would give to a hook of the plugin. The

@@ -236,7 +236,28 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 	if opts.Engine, err = l.flags.engineFor(m); opts.Engine == nil && l.look {
 		opts.Engine = runtime.Describe()
 	}
+	if err == nil {
+		err = l.knowsDefaults(m, opts.Config)
+	}
 	return opts, err
+}
+
+// knowsDefaults is an error where a knob that is not set names a model by its default which
+// the configuration does not have.
+func (l *loader) knowsDefaults(m *abi.Manifest, set abi.Config) error {
+	if l.conf.file == nil || len(l.conf.file.Models) == 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
+		knob := m.Knobs[name]
+		if _, ok := set[name]; ok || knob.Type != abi.KnobModelAlias || knob.Default == nil {
+			continue
+		}
+		if err := l.conf.knowsModel(knob.Default); err != nil {
+			return ui.Usagef("knob %s of %s, by its manifest's default: %w; --knob %s=ALIAS sets it", name, m.Name, err, name)
+		}
+	}
+	return nil
 }
 
 // holds leaves out the values of knobs that another version of a plugin had.

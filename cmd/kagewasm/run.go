@@ -93,11 +93,11 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 
 // caller is a call of the export on the input that the flags name.
 func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plugin, export string) (caller, error) {
+	hook, err := hookNamed(export, p)
+	if err != nil && (f.session != "" || abi.Hook(export).Valid()) {
+		return nil, err // a module in Go exports every hook, and says nothing to those it has not
+	}
 	if f.session != "" {
-		hook, err := hookNamed(export, p)
-		if err != nil {
-			return nil, err
-		}
 		in, err := f.hookInput(ctx, e, l.conf, f.session, hook, p)
 		return checked(func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallHook(ctx, in) }), err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -21,11 +22,12 @@ import (
 const MaxBytes = yamldoc.MaxBytes
 
 // Read reads the manifest of a plugin that is being written. Errors are as in
-// [Parse], of code bad_input for a manifest without a version, and of code usage
-// where the file cannot be read.
+// [Parse], of code bad_input for a manifest without a version or with a limit that no host
+// keeps to, and of code usage where the file cannot be read.
 //
 // Hosts, which use Parse, do without a version. An operator needs one to tell two
-// builds apart, and only the author can give it.
+// builds apart, and only the author can give it. They leave their own limits where a
+// manifest has higher ones.
 func Read(path string) (*abi.Manifest, error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -34,7 +36,13 @@ func Read(path string) (*abi.Manifest, error) {
 			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: abi.PhaseLoad,
 				Message: path + ": version is missing: write version: 0.1.0"}
 		}
-		return m, err
+		if err == nil {
+			err = checkLimits(path, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 	e := &abi.Error{Code: abi.CodeUsage, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
 	if errors.Is(err, os.ErrNotExist) {
@@ -66,25 +74,47 @@ func Parse(name string, data []byte) (*abi.Manifest, error) {
 // HookPlace is where the manifest at path names a hook, "LINE:COLUMN". It is empty where
 // it does not.
 func HookPlace(path string, hook abi.Hook) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	docs, err := yamldoc.Parse(data)
-	if err != nil || len(docs) != 1 || docs[0] == nil {
-		return ""
-	}
-	for _, field := range docs[0].Map {
-		if field.Key.Text != "hooks" {
-			continue
-		}
-		for _, item := range field.Value.List {
+	if hooks := field(path, "hooks"); hooks != nil {
+		for _, item := range hooks.List {
 			if item.Text == string(hook) {
 				return fmt.Sprintf("%d:%d", item.Line, item.Column)
 			}
 		}
 	}
 	return ""
+}
+
+// FieldPlace is where the value of a field stands in the manifest at path, "LINE:COLUMN". It
+// is empty where there is none. The names are those of the fields around it, and its own.
+func FieldPlace(path string, names ...string) string {
+	if v := field(path, names...); v != nil {
+		return fmt.Sprintf("%d:%d", v.Line, v.Column)
+	}
+	return ""
+}
+
+// field is the value of a field in the manifest at path, nil where there is none.
+func field(path string, names ...string) *yamldoc.Value {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	docs, err := yamldoc.Parse(data)
+	if err != nil || len(docs) != 1 {
+		return nil
+	}
+	v := docs[0]
+	for _, name := range names {
+		if v == nil {
+			return nil
+		}
+		i := slices.IndexFunc(v.Map, func(f yamldoc.Entry) bool { return f.Key.Text == name })
+		if i < 0 {
+			return nil
+		}
+		v = v.Map[i].Value
+	}
+	return v
 }
 
 // parse returns errors without the name of the file: a [*yamldoc.Error] where the
@@ -135,6 +165,8 @@ func (w *writer) place(message string) error {
 		path = "knobs." + name
 	case "capability":
 		path = "capabilities." + name
+	case "limits:":
+		path = "limits." + name
 	case "hook":
 		path = "hooks"
 	case "role":

@@ -2,6 +2,8 @@ package pluginyaml_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -66,6 +68,8 @@ func TestParseErrors(t *testing.T) {
 		{"wrong type at the top", "name: x\nabi: one\n", "p.yaml:2:6", "abi"},
 		{"a number of a knob", "name: x\nabi: 1\nknobs:\n  k:\n    type: range\n    max: hundred\n", "p.yaml:6:10",
 			"knobs.k.max"},
+		{"a negative limit", "name: x\nabi: 1\nlimits: {fuel: 5, memory_mb: -1}\n", "p.yaml:3:19",
+			"limits: memory_mb: -1 is negative"},
 		{"syntax", "name: x\n\tabi: 1\n", "p.yaml:2:1", ""},
 		{"invalid name", "abi: 1\nname: My Plugin\n", "p.yaml:2:1", "My Plugin"},
 		{"invalid knob", "name: x\nabi: 1\nknobs:\n  ok: {type: text}\n  k: {type: dial}\n", "p.yaml:5:3", "dial"},
@@ -91,6 +95,36 @@ func TestParseErrors(t *testing.T) {
 			if abi.CodeOf(err) != abi.CodeBadInput || !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message,
 				tc.says) {
 				t.Errorf("%q is not at %s or does not say %q", e.Message, tc.at, tc.says)
+			}
+		})
+	}
+}
+
+// TestLimitsThatNoHostKeepsTo: a limit out of its range is told to the author with field, value
+// and range, and has no effect in silence nowhere.
+func TestLimitsThatNoHostKeepsTo(t *testing.T) {
+	for _, tc := range []struct{ name, yaml, says string }{
+		{"within", "limits: {memory_mb: 64, timeout_ms: 10000, fuel: 1}", ""},
+		{"more memory than hosts give", "limits: {memory_mb: 65}", ":4:21: limits: memory_mb: 65 is not from 1 to 64"},
+		{"none at all", "limits: {host_calls: 0}", ":4:22: limits: host_calls: 0 is not from 1 to 10000"},
+		{"no fuel", "limits: {fuel: 0}", ":4:16: limits: fuel: 0 is not from 1"},
+		{"more time than an observer has", "limits: {timeout_ms: 10001}", "timeout_ms: 10001 is not from 1 to 10000"},
+		{"as much as a compactor has", "roles: [compactor]\nlimits: {timeout_ms: 300000}", ""},
+		{"more than that", "roles: [compactor]\nlimits: {timeout_ms: 300001}", "300001 is not from 1 to 300000"},
+		{"as much as a model takes", "capabilities: {model: {reason: x}}\nlimits: {timeout_ms: 300000}", ""},
+		{"in the words of others", "hook_timeout_sec: 30", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "plugin.yaml")
+			if err := os.WriteFile(path, []byte("name: x\nversion: 1\nabi: 1\n"+tc.yaml+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m, err := pluginyaml.Read(path)
+			if (err == nil) != (tc.says == "") || (m == nil) != (err != nil) {
+				t.Fatalf("%+v, %v", m, err)
+			}
+			if err != nil && (abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("%v, want %q", err, tc.says)
 			}
 		})
 	}
