@@ -59,6 +59,7 @@ type loads struct {
 func (l *loads) message(m *abi.Message, n int) {
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
+		delete(l.reads, c.ID)
 		if file := skillFile(c.Arguments); file != "" {
 			if l.reads == nil {
 				l.reads = make(map[string]string)
@@ -94,14 +95,15 @@ const (
 	skillName = "SKILL.md"
 )
 
-// skillFile is the file of a skill that the arguments of a call name, if they name one.
+// skillFile is the file of a skill that the arguments of a call name, if they name one that agents load: it lies below a
+// hidden folder, as their settings do. One that lies among the sources of a project is what the work is about.
 func skillFile(args string) string {
 	before, _, ok := strings.Cut(args, "/"+skillName)
-	if !ok {
+	folder := before[strings.LastIndexAny(before, " \"'=(")+1:]
+	if !ok || !strings.Contains("/"+folder, "/.") {
 		return ""
 	}
-	from := strings.LastIndexAny(before, " \"'=(") + 1
-	return before[from:] + "/" + skillName
+	return folder + "/" + skillName
 }
 
 // add takes one more. What was loaded before from the same place is not told twice.
@@ -139,7 +141,7 @@ func forbids(s string) bool {
 }
 
 // needless are words that forbid, where they do not.
-var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|like|understand|exist|work)`)
+var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|like|understand|believe|exist|work)`)
 
 // head is the line on what was loaded, and where it can be read.
 func (l *loaded) head() string {

@@ -50,7 +50,9 @@ func TestWhatSkillsForbid(t *testing.T) {
 		}
 	})
 	t.Run("no skill", func(t *testing.T) {
-		text := render(session("Look.", run("cat /home/a/notes/SKILL.md", "never read", false), said("Read.")), note.Options{})
+		text := render(session("Look.", run("cat /home/a/.notes/SKILL.md", "never read", false), said("Read."),
+			run("cat plugins/mine/skills/search/SKILL.md", "---\nname: x\ndescription: y\n---\nNever dump it.", false)),
+			note.Options{})
 		if strings.Contains(text, "What skills") {
 			t.Errorf("%s", text)
 		}
