@@ -17,7 +17,7 @@ import (
 const (
 	headState = "## Where it stood at the end"
 	// followsLine stands below that where agents go on in what stays: what is told of the end is not the newest.
-	followsLine = "The messages below this note came after it."
+	followsLine = "The last of the messages below came after it."
 	moreLine    = "  "
 )
 

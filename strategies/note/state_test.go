@@ -117,7 +117,7 @@ func TestState(t *testing.T) {
 // where nothing of that stays it says nothing, and neither does the note after it.
 func TestStateSaysWhatFollows(t *testing.T) {
 	features.Proves(t, "N13")
-	const follows = "## Where it stood at the end\nThe messages below this note came after it.\n[1]\n- "
+	const follows = "## Where it stood at the end\nThe last of the messages below came after it.\n[1]\n- "
 	commit := run("git commit -am x", "[main 3f2a1bc] mend it\n 1 file changed", false)
 	head := session("Mend it.", edit("/srv/kw/a.go", "ok", false), commit)
 	msgs := session(head, run("git push", "", false), said("Pushed."))
