@@ -42,6 +42,8 @@ var (
 	// chatter begins sentences about what comes next, which is of no use once it
 	// has come.
 	chatter = newCues("chatter")
+	// takenBack takes back what was just said.
+	takenBack = newCues("taken back")
 	// reassurance has a cue of a preference in it, and is none.
 	reassurance = newCues("reassurance")
 )
@@ -62,6 +64,14 @@ func newCues(name string) (set cueSet) {
 func (c *cueSet) in(norm string) bool {
 	return toolcall.HasAny(norm, c.words) || !isASCII(norm) && toolcall.HasAny(norm, c.runs)
 }
+
+// isTakenBack reports whether a sentence, normalized, takes back what stands before it.
+func isTakenBack(norm string) bool {
+	return takenBack.begins(norm) || words(norm) <= maxTakenBack && takenBack.in(norm)
+}
+
+// maxTakenBack is how many words a sentence has that says so not at its beginning.
+const maxTakenBack = 6
 
 // begins reports whether a normalized text begins with a cue.
 func (c *cueSet) begins(norm string) bool {

@@ -61,7 +61,7 @@ func extract(in *abi.Input) (found []fact, changed string) {
 		switch m.Role {
 		case abi.RoleUser:
 			if s := x.spoken[i]; s != nil {
-				x.person(m, s)
+				x.person(m, s, x.takesBack(i))
 			}
 		case abi.RoleAssistant:
 			x.assistant(m, x.endsTurn(i))
@@ -104,8 +104,30 @@ func (x *extractor) endsTurn(i int) bool {
 	return true
 }
 
-// person reads what a person said.
-func (x *extractor) person(m *abi.InputMessage, all *spoken) {
+// takesBack reports whether the next that a person says takes back what they said in a message.
+func (x *extractor) takesBack(i int) bool {
+	for k := i + 1; k < len(x.in.Messages); k++ {
+		if x.in.Messages[k].IsPerson() {
+			next := x.spoken[k]
+			return next != nil && len(next.norms) > 0 && isTakenBack(next.norms[0])
+		}
+	}
+	return false
+}
+
+// person reads what a person said. Where the next that they say takes it back, and it is a
+// single thing, there is nothing in it; of several nobody knows which is meant.
+func (x *extractor) person(m *abi.InputMessage, all *spoken, back bool) {
+	before := len(x.facts)
+	x.says(m, all)
+	if back && len(x.facts) == before+1 {
+		delete(x.seen, normalize(x.facts[before].text()))
+		x.facts = x.facts[:before]
+	}
+}
+
+// says reads the sentences of a person.
+func (x *extractor) says(m *abi.InputMessage, all *spoken) {
 	n, lines := 0, all.lines
 	for i, s := range all.list {
 		norm := all.norms[i]
@@ -115,6 +137,9 @@ func (x *extractor) person(m *abi.InputMessage, all *spoken) {
 		}
 		if !s.states() || count < minWords || n == maxItems || reassurance.begins(norm) {
 			continue
+		}
+		if i+1 < len(all.norms) && isTakenBack(all.norms[i+1]) {
+			continue // in the next words
 		}
 		k, score := requirement, 0
 		switch {

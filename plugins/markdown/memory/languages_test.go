@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 )
 
@@ -70,6 +71,45 @@ func TestMarkdownFormInAnyLanguage(t *testing.T) {
 			want := strings.Split(strings.ReplaceAll(said, "- ", ""), "\n")
 			if out := newPlugin().call(t, around("?", user(said))); !slices.Equal(out.Retain, want) {
 				t.Errorf("%q: retained %q", said, out.Retain)
+			}
+		})
+	}
+}
+
+// TestMarkdownTakenBack: a wish that is taken back in the next words is none, and what is wanted
+// in its place is kept.
+func TestMarkdownTakenBack(t *testing.T) {
+	features.Proves(t, "K28")
+	const wish, other = "Always indent the code with tabs.", "Never push to the main branch."
+	const about = "The old script would never mind that order at all, it only warns."
+	for _, c := range []struct {
+		why  string
+		said []string
+		want []string
+	}{
+		{"nothing takes it back", []string{wish, other}, []string{wish, other}},
+		{"in the next sentence", []string{wish + " Scratch that.", other}, []string{other}},
+		{"with what is wanted in its place", []string{wish + " No wait, always indent the code with spaces."},
+			[]string{"No wait, always indent the code with spaces."}},
+		{"not at its beginning", []string{wish + " Hm, actually forget that."}, nil},
+		{"in the next message", []string{wish, "Never mind.", other}, []string{other}},
+		{"in German", []string{"Schreibe niemals direkt in die Datenbank. Vergiss das.", other}, []string{other}},
+		{"in Chinese", []string{"我们决定把缓存放在磁盘上。算了。", other}, []string{other}},
+		{"one of several, which nobody knows", []string{wish + " " + other, "Never mind."}, []string{wish, other}},
+		{"another thing much later", []string{wish, "Show the log.", "Never mind."}, []string{wish}},
+		{"words about something else", []string{wish + " " + about}, []string{wish, about}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			var msgs []abi.Message
+			for _, said := range c.said {
+				msgs = append(msgs, user(said))
+			}
+			out := newPlugin().call(t, around("?", msgs...))
+			if out == nil {
+				out = &abi.Output{}
+			}
+			if !slices.Equal(out.Retain, c.want) {
+				t.Errorf("retained %q, want %q", out.Retain, c.want)
 			}
 		})
 	}
