@@ -29,6 +29,7 @@ type History struct {
 	// undone are the states that rollbacks left and nothing came after, the latest
 	// last.
 	undone []int
+	redone bool // the last entry is a redo
 }
 
 // point is a session as an entry left it. Points share what they have in common,
@@ -173,6 +174,7 @@ func (h *History) last() *point { return &h.points[len(h.points)-1] }
 func (h *History) add(e *Entry, p point) {
 	was := h.last()
 	h.archive.take(e, &p)
+	h.redone = false
 	switch {
 	case e.Rollback != nil:
 		h.epoch++

@@ -49,12 +49,15 @@ func (h *History) Redo(ctx context.Context) error {
 	return h.RollbackTo(ctx, h.undone[len(h.undone)-1])
 }
 
+// Redone reports whether the last entry took a rollback back.
+func (h *History) Redone() bool { return h.redone }
+
 // wentBack notes a rollback from one state to another: an undo that a redo can take
 // back, or a redo.
 func (h *History) wentBack(from, to int) {
 	switch n := len(h.undone); {
 	case n > 0 && h.undone[n-1] == to:
-		h.undone = h.undone[:n-1]
+		h.undone, h.redone = h.undone[:n-1], true
 	case from != to:
 		h.undone = append(h.undone, from)
 	}

@@ -56,6 +56,8 @@ type AuditEntry struct {
 	// was rolled back to.
 	Flag string `json:"flag,omitempty"`
 	To   *int   `json:"to,omitempty"`
+	// Redo: the rollback took another one back.
+	Redo bool `json:"redo,omitempty"`
 
 	// Content is the SHA-256 of what was said, Prev that of the entry before.
 	Content string `json:"content,omitempty"`

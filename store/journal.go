@@ -159,10 +159,10 @@ func (tx *Tx) Append(ctx context.Context, key string, e session.Entry) error {
 	if _, err := exec(ctx, tx.tx, insert, key, e.Seq, string(text)); err != nil {
 		return fault("append", err)
 	}
-	if err := tx.follow(ctx, key, &e); err != nil || e.Rollback == nil {
-		return fault("append", err)
+	if e.Rollback != nil {
+		return fault("append", tx.goBack(ctx, key, &e))
 	}
-	return fault("append", tx.log(ctx, &AuditEntry{Type: EventRolledBack, Session: key, To: e.Rollback}, nil))
+	return fault("append", tx.follow(ctx, key, &e))
 }
 
 // take takes the number of the next entry of a session.
@@ -190,48 +190,41 @@ func (tx *Tx) follow(ctx context.Context, key string, e *session.Entry) error {
 		return err
 	case e.Rejected != nil:
 		return nothingWaits(ctx, tx, key)
-	case e.Rewrite == nil && e.Rollback == nil:
+	case e.Rewrite == nil:
 		return tx.apply(ctx, key, e.Seq, session.EffectOf(e, nil, nil, nil))
 	}
-	all, err := marks(ctx, tx, key)
-	if err != nil {
+	brought := make(map[string]abi.Message, len(e.Rewrite.New))
+	for _, m := range e.Rewrite.New {
+		brought[m.ID] = m
+	}
+	after := make([]abi.Message, len(e.Rewrite.Order))
+	for i, id := range e.Rewrite.Order {
+		after[i] = brought[id]
+		after[i].ID = id
+	}
+	if err := addRecord(ctx, tx, key, e); err != nil {
 		return err
 	}
-	after, inForce, err := tx.listAfter(ctx, key, e)
+	return tx.replace(ctx, key, e, after, nil)
+}
+
+// replace writes that the model sees another list, once an entry that is stored.
+func (tx *Tx) replace(
+	ctx context.Context, key string, e *session.Entry, after []abi.Message, inForce []abi.Record,
+) error {
+	all, err := marks(ctx, tx, key)
 	if err == nil {
 		err = tx.apply(ctx, key, e.Seq, session.EffectOf(e, all, after, inForce))
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = nothingWaits(ctx, tx, key)
 	}
-	return nothingWaits(ctx, tx, key)
+	return err
 }
 
 func nothingWaits(ctx context.Context, tx *Tx, key string) error {
 	_, err := exec(ctx, tx.tx, "UPDATE sessions SET pending = '' WHERE session = $1", key)
 	return err
-}
-
-// listAfter is what the model sees after an entry that is stored, and changes which
-// compactions are in force. Only a rollback has to look at those before it.
-func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]abi.Message, []abi.Record, error) {
-	if e.Rewrite != nil {
-		brought := make(map[string]abi.Message, len(e.Rewrite.New))
-		for _, m := range e.Rewrite.New {
-			brought[m.ID] = m
-		}
-		after := make([]abi.Message, len(e.Rewrite.Order))
-		for i, id := range e.Rewrite.Order {
-			after[i] = brought[id]
-			after[i].ID = id
-		}
-		return after, nil, addRecord(ctx, tx, key, e)
-	}
-	h, err := session.OpenHistory(ctx, byID{tx}, key, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	return h.Messages(), h.Compactions(), enforce(ctx, tx, key, h.Compactions())
 }
 
 // marks are all messages, in their order, with what took them away.

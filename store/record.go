@@ -63,7 +63,12 @@ func countRecords(ctx context.Context, tx *Tx, key string) error {
 // Records are the compactions of a session, oldest first, those that were undone
 // too.
 func (s *Store) Records(ctx context.Context, key string) (list []Record, err error) {
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	list, err = recordsOf(ctx, s.db, key)
+	return list, fault("records", err)
+}
+
+func recordsOf(ctx context.Context, c conn, key string) (list []Record, err error) {
+	err = rows(ctx, c, func(r *sql.Rows) error {
 		var rec Record
 		var text, flag, notes string
 		var force int
@@ -75,7 +80,7 @@ func (s *Store) Records(ctx context.Context, key string) (list []Record, err err
 		list = append(list, rec)
 		return err
 	}, "SELECT record, seq, in_force, flag, notes FROM records WHERE session = $1 ORDER BY seq", key)
-	return list, fault("records", err)
+	return list, err
 }
 
 // MarshalJSON writes the record with what became of it: a record marshals itself, and

@@ -118,6 +118,9 @@ func (tx *Tx) Describe(ctx context.Context, key string, about About, tokens int)
 // Delete deletes sessions with all that was said in them. What the audit log has of
 // them keeps ids and figures alone.
 func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
+	if len(keys) > 0 && tx.store.writers != nil {
+		tx.store.deleted.Store(true)
+	}
 	for _, key := range keys {
 		n, err := exec(ctx, tx.tx, "DELETE FROM sessions WHERE session = $1", key)
 		if err == nil && n == 0 {

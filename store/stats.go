@@ -13,11 +13,13 @@ import (
 // Stats are the figures of the compactions of a session, or of all.
 type Stats struct {
 	// Completed, Failed and Noop count how compactions ended, RolledBack how often
-	// something was taken back.
+	// something was taken back, Redone how often that was. A compaction that was taken
+	// back and made again, the very same, counts once.
 	Completed  int `json:"completed"`
 	Failed     int `json:"failed"`
 	Noop       int `json:"noop"`
 	RolledBack int `json:"rolled_back"`
+	Redone     int `json:"redone,omitempty"`
 	// Fallbacks are those in which somebody else's plan was to be used.
 	Fallbacks int `json:"fallbacks"`
 	// TokensBefore and TokensAfter are sums over the completed ones.
@@ -94,6 +96,23 @@ type tally struct {
 	failed          map[[2]string]int
 	order           [][2]string
 	flags           map[[2]string]string
+	made            map[[2]string]bool // compactions that are counted
+}
+
+// again reports whether a compaction was counted already.
+func (t *tally) again(e *AuditEntry) bool {
+	if e.Compaction == "" {
+		return false
+	}
+	one := [2]string{e.Session, e.Compaction}
+	if t.made[one] {
+		return true
+	}
+	if t.made == nil {
+		t.made = make(map[[2]string]bool)
+	}
+	t.made[one] = true
+	return false
 }
 
 func (t *tally) add(e *AuditEntry) {
@@ -101,6 +120,9 @@ func (t *tally) add(e *AuditEntry) {
 	t.last = e.Seq
 	switch e.Type {
 	case kagewasm.EventCompleted:
+		if t.again(e) {
+			break
+		}
 		st.Completed++
 		st.TokensBefore, st.TokensAfter = st.TokensBefore+e.TokensBefore, st.TokensAfter+e.TokensAfter
 		t.summaries, t.took = append(t.summaries, float64(e.SummaryBytes)), append(t.took, e.MS)
@@ -109,7 +131,11 @@ func (t *tally) add(e *AuditEntry) {
 	case kagewasm.EventNoop:
 		st.Noop++
 	case EventRolledBack:
-		st.RolledBack++
+		if e.Redo {
+			st.Redone++
+		} else {
+			st.RolledBack++
+		}
 	case kagewasm.EventFlagged:
 		if t.flags == nil {
 			t.flags = make(map[[2]string]string)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"time"
 
 	"github.com/kagewasm/kagewasm/session"
@@ -26,6 +27,8 @@ type Store struct {
 	tally totals
 	// writers change a SQLite file together; nil elsewhere.
 	writers *writers
+	// deleted: something was deleted whose words may stand in the log of a SQLite file.
+	deleted atomic.Bool
 }
 
 var _ session.Journal = (*Store)(nil)

@@ -93,5 +93,8 @@ func forget(ctx context.Context, kept state.Memory, ns string, names []string) (
 	changes := lists.Map(slices.Concat(done.Keys, done.Copies), func(key string) kv.Change {
 		return kv.Change{Key: key, Delete: true}
 	})
-	return done, kept.Apply(ctx, ns, changes)
+	if err := kept.Apply(ctx, ns, changes); err != nil {
+		return nil, err
+	}
+	return done, state.Scrub(ctx, kept)
 }

@@ -151,6 +151,9 @@ func (e *event) Words() string {
 	case kagewasm.EventObserved:
 		return "Late observers answered"
 	case store.EventRolledBack:
+		if e.Redo {
+			return "Redone"
+		}
 		return "Taken back"
 	}
 	return e.Type

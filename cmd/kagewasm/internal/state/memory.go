@@ -42,6 +42,25 @@ type Memory interface {
 	Close() error
 }
 
+// Scrub takes the words of what was deleted out of where a database still has them.
+func Scrub(ctx context.Context, m Memory) error {
+	if s, ok := m.(interface{ scrub(context.Context) error }); ok {
+		return s.scrub(ctx)
+	}
+	return nil
+}
+
+func (t *tables) scrub(ctx context.Context) error { return t.store.Scrub(ctx) }
+
+func (m *memory) scrub(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.store == nil {
+		return nil
+	}
+	return m.store.Scrub(ctx)
+}
+
 // memory is that of a state, whose database is opened when somebody first asks.
 type memory struct {
 	dir   string

@@ -1,0 +1,41 @@
+package store
+
+import "context"
+
+// Scrub takes the words of what was deleted out of the log of a SQLite file, which else
+// stand there until it is written over: what is in the log is written to the file, and
+// the log is emptied. It does nothing elsewhere. [Tx.Delete] has it done behind its change;
+// who deletes from [Store.Memory] calls it.
+func (s *Store) Scrub(ctx context.Context) error {
+	if s.writers == nil {
+		return nil
+	}
+	s.deleted.Store(true)
+	return fault("scrub", s.scrub(ctx))
+}
+
+// scrub empties the log where something was deleted. Where somebody reads from it, which is
+// over soon, it is left to the next change.
+func (s *Store) scrub(ctx context.Context) error {
+	if !s.deleted.Load() {
+		return nil
+	}
+	c, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := c.ExecContext(ctx, "PRAGMA busy_timeout(250)"); err != nil { // changes wait for this
+		return err
+	}
+	var busy, pages, moved int
+	err = c.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	if err == nil && busy == 0 {
+		s.deleted.Store(false)
+	}
+	_, again := c.ExecContext(ctx, "PRAGMA busy_timeout(10000)")
+	if err == nil {
+		err = again
+	}
+	return err
+}
