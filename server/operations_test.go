@@ -441,7 +441,7 @@ func walkOperator(t *testing.T, w *walker) {
 		t.Errorf("%+v", stats)
 	}
 	w.ok("get-session-stats", nil, &stats, "session", "c")
-	if stats.Completed != 1 || stats.RolledBack != 4 { // the dry run is none
+	if stats.Completed != 1 || stats.RolledBack != 3 || stats.Redone != 1 { // the dry run is none
 		t.Errorf("%+v", stats)
 	}
 	w.no(404, "not_found", "get-session-stats", nil, "session", "nobody")
@@ -454,7 +454,7 @@ func walkOperator(t *testing.T, w *walker) {
 		w.ok("list-audit", nil, &log, "?", "session=c&limit=2&after="+strconv.Itoa(log.Next))
 		n += len(log.Entries)
 	}
-	if n != 8 { // triggered, completed, two judgements, four rollbacks
+	if n != 8 { // triggered, completed, two judgements, three rollbacks, a redo
 		t.Errorf("%d entries", n)
 	}
 	w.no(422, "invalid", "list-audit", nil, "?", "limit=0")
