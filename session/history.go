@@ -178,7 +178,7 @@ func (h *History) add(e *Entry, p point) {
 	switch {
 	case e.Rollback != nil:
 		h.epoch++
-		h.wentBack(was.state, p.state)
+		wentBack(h, was.state, p.state)
 	case e.Proposed == nil && e.Rejected == nil:
 		h.undone = nil
 	}

@@ -54,7 +54,7 @@ func (h *History) Redone() bool { return h.redone }
 
 // wentBack notes a rollback from one state to another: an undo that a redo can take
 // back, or a redo.
-func (h *History) wentBack(from, to int) {
+func wentBack(h *History, from, to int) {
 	switch n := len(h.undone); {
 	case n > 0 && h.undone[n-1] == to:
 		h.undone, h.redone = h.undone[:n-1], true

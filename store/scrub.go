@@ -11,12 +11,12 @@ func (s *Store) Scrub(ctx context.Context) error {
 		return nil
 	}
 	s.deleted.Store(true)
-	return fault("scrub", s.scrub(ctx))
+	return fault("scrub", emptyLog(ctx, s))
 }
 
-// scrub empties the log where something was deleted. Where somebody reads from it, which is
+// emptyLog empties the log where something was deleted. Where somebody reads from it, which is
 // over soon, it is left to the next change.
-func (s *Store) scrub(ctx context.Context) error {
+func emptyLog(ctx context.Context, s *Store) error {
 	if !s.deleted.Load() {
 		return nil
 	}
