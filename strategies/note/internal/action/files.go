@@ -54,21 +54,42 @@ func Same(p, q string) bool {
 }
 
 // Matches reports whether a pattern of files, "docs/*.html", holds a path, or a folder that it lies in. A path that is
-// absolute where the pattern is not has to lie below root, the folder that scripts run in; it may be unknown.
+// absolute where the pattern is not has to lie below root, the folder that scripts run in; where that is unknown, empty,
+// the end of the path counts, if the pattern names a folder.
 func Matches(pattern, p, root string) bool {
+	pattern = path.Clean(pattern)
+	ends := false
 	if path.IsAbs(p) && !path.IsAbs(pattern) {
 		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/")
-		if root == "" || !ok {
+		if ends = root == "" && strings.Contains(pattern, "/"); !ends && (root == "" || !ok) {
 			return false
 		}
-		p = rest
+		if !ends {
+			p = rest
+		}
 	}
 	for p = path.Clean(p); p != "." && p != "/"; p = path.Dir(p) {
-		if ok, err := path.Match(path.Clean(pattern), p); ok && err == nil {
+		end := p
+		if ends {
+			end = lastParts(p, strings.Count(pattern, "/")+1)
+		}
+		if ok, err := path.Match(pattern, end); ok && err == nil {
 			return true
 		}
 	}
 	return false
+}
+
+// lastParts are the last parts of a path.
+func lastParts(p string, n int) string {
+	parts := strings.Split(p, "/")
+	return strings.Join(parts[max(0, len(parts)-n):], "/")
+}
+
+// MayMatch reports whether a pattern may hold a path that is absolute, where it is not known in which folder it counts.
+func MayMatch(pattern, p, root string) bool {
+	ok, err := path.Match(pattern, path.Base(p))
+	return root == "" && path.IsAbs(p) && !strings.Contains(pattern, "/") && ok && err == nil
 }
 
 // Within reports whether a path lies in a folder.
@@ -233,7 +254,7 @@ func (n *named) places(moved bool, sources []string, to string) {
 	}
 	for _, source := range sources {
 		place := to
-		if len(sources) > 1 || strings.HasSuffix(to, "/") || path.Ext(to) == "" && path.Ext(source) != "" {
+		if len(sources) > 1 || strings.HasSuffix(to, "/") || path.Base(to) == "." || path.Base(to) == ".." || path.Ext(to) == "" && path.Ext(source) != "" {
 			place = path.Join(to, path.Base(source))
 		}
 		if !moved {

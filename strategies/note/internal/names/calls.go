@@ -83,8 +83,8 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 			b.made(a.Steps[i].Makes)
 		}
 		for _, pattern := range a.Steps[i].Removes {
-			if o.Passed {
-				b.removed = append(b.removed, removal{pattern, b.at})
+			if !o.Failed {
+				b.removed = append(b.removed, removal{pattern, b.at, o.Passed})
 			}
 		}
 	}
@@ -112,14 +112,19 @@ func (b *builder) made(folders []string) {
 type removal struct {
 	pattern string
 	at      int
+	sure    bool // it is known that it did
 }
 
 // remove notes which of the files that were changed were deleted by patterns. What was written later is there again.
 func (b *builder) remove(items []*item, root string) {
 	for _, r := range b.removed {
 		for _, it := range items {
-			if it.use == modified && it.facts.at <= r.at && action.Matches(r.pattern, it.name, root) {
+			holds := it.use == modified && it.facts.at <= r.at && action.Matches(r.pattern, it.name, root)
+			switch may := it.use == modified && it.facts.at <= r.at && action.MayMatch(r.pattern, it.name, root); {
+			case holds && r.sure:
 				it.facts.merge(facts{at: r.at, deleted: true})
+			case holds || may:
+				it.facts.merge(facts{at: r.at, perhaps: true})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 type facts struct {
 	created, deleted bool
 	again            bool // it was deleted, and is there again as a folder
+	perhaps          bool // it may have been deleted, by a pattern in a folder that is not known
 	edits            int
 	lines            string // those of the last edit, empty where they are not known
 	moved            string // where it stands now
@@ -35,6 +36,8 @@ func (f facts) String() string {
 		parts = append(parts, "deleted")
 	case f.again:
 		parts = append(parts, madeAgain)
+	case f.perhaps:
+		parts = append(parts, perhapsDeleted)
 	case f.moved == elsewhere || strings.ContainsAny(f.moved, "(), "):
 		parts = append(parts, "moved")
 	case f.moved != "":
@@ -60,6 +63,9 @@ func (f facts) String() string {
 // madeAgain is said of a folder that was deleted and is there again.
 const madeAgain = "deleted and made again"
 
+// perhapsDeleted is said of a file that a pattern may have held by which files were deleted.
+const perhapsDeleted = "perhaps deleted"
+
 // movedHere is said of a file of which no more is known.
 const movedHere = "moved here"
 
@@ -77,8 +83,8 @@ func (f *facts) merge(other facts) {
 		earlier, later = later, earlier
 	}
 	*f = facts{created: earlier.created || later.created, edits: earlier.edits + later.edits, at: later.at,
-		deleted: later.deleted, again: later.again, moved: later.moved, lines: cmp.Or(later.lines, earlier.lines)}
-	if !later.created && later.edits == 0 && !later.gone() && !later.again {
-		f.deleted, f.again, f.moved = earlier.deleted, earlier.again, earlier.moved
+		deleted: later.deleted, again: later.again, perhaps: later.perhaps, moved: later.moved, lines: cmp.Or(later.lines, earlier.lines)}
+	if !later.created && later.edits == 0 && !later.gone() && !later.again && !later.perhaps {
+		f.deleted, f.again, f.perhaps, f.moved = earlier.deleted, earlier.again, earlier.perhaps, earlier.moved
 	}
 }

@@ -208,7 +208,7 @@ func TestChangesInChains(t *testing.T) {
 		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
 			"pkg/b.go pkg/a.go (moved to pkg/b.go)"},
 		{"removed by a pattern", [][]abi.Message{edit(1, two), called("Bash", "command", "rm pkg/*.go", "", false), nil},
-			"pkg/a.go"}, // nobody says that it ended well
+			"pkg/a.go (edited, perhaps deleted)"}, // nobody says that it ended well
 		{"removed by a pattern, and it ended well", [][]abi.Message{edit(1, two), append(called("Bash", "command",
 			"rm pkg/*.go", "", false), called("Bash", "command", "make lint", "Exit code 1", true)...), nil},
 			"pkg/a.go (edited, deleted)"},
@@ -255,6 +255,20 @@ func TestWrittenAgain(t *testing.T) {
 		"rm -rf /srv/kw/out && mkdir -p /srv/kw/out && echo x > /srv/kw/out/a.go && make | tail -1", "x", false)...)
 	if text := build(msgs).Render(1000, byRune); strings.Contains(text, "a.go (created, deleted)") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestRemovedByPatterns: files that a pattern may hold are told as what they may be, also in the next note.
+func TestRemovedByPatterns(t *testing.T) {
+	features.Proves(t, "N8")
+	msgs := called("Write", "file_path", "/srv/kw/a.html", "ok", false)
+	msgs = append(msgs, called("Bash", "command", "rm *.html; make", "", false)...)
+	text := build(msgs).Render(1000, byRune)
+	for range 2 {
+		if !strings.Contains(text, "a.html (created, perhaps deleted)") {
+			t.Fatalf("%s", text)
+		}
+		text = build([]abi.Message{summary(text)}).Render(1000, byRune)
 	}
 }
 

@@ -163,6 +163,8 @@ func parseFacts(times, about string) (f facts) {
 			f.deleted = true
 		case part == madeAgain:
 			f.again = true
+		case part == perhapsDeleted:
+			f.perhaps = true
 		case part == "edited":
 			f.edits = 1
 		case part == movedHere:

@@ -15,6 +15,7 @@ type file struct {
 	path             string
 	created, deleted bool
 	again            bool // it was deleted, and is there again as a folder
+	perhaps          bool // it may have been deleted, by a pattern in a folder that is not known
 	edits            int
 	to               string // where it was moved
 }
@@ -49,9 +50,9 @@ func (w *Work) change(ch action.File) {
 	}
 	switch ch.Use {
 	case action.Created:
-		f.created, f.deleted, f.again, f.to = true, false, false, ""
+		f.created, f.deleted, f.again, f.perhaps, f.to = true, false, false, false, ""
 	case action.Edited:
-		f.edits, f.deleted = f.edits+1, false
+		f.edits, f.deleted, f.perhaps = f.edits+1, false, false
 	case action.Deleted:
 		for _, other := range w.files {
 			if other == f || action.Within(other.path, ch.Path) {
@@ -67,6 +68,7 @@ func (w *Work) change(ch action.File) {
 // those that were deleted before are there again, with nothing in them.
 func (w *Work) removed(s *action.Step) {
 	for _, f := range w.files {
+		f.perhaps = f.perhaps || slices.ContainsFunc(s.Removes, func(p string) bool { return action.MayMatch(p, f.path, "") })
 		f.deleted = f.deleted || slices.ContainsFunc(s.Removes, func(p string) bool { return action.Matches(p, f.path, "") })
 		if f.deleted && slices.ContainsFunc(s.Makes, func(folder string) bool {
 			return f.path == folder || action.Within(folder, f.path)
@@ -113,6 +115,9 @@ func (f *file) text(name func(path string) string) string {
 	}
 	if f.again {
 		how = append(how, "deleted and made again")
+	}
+	if f.perhaps && !f.deleted {
+		how = append(how, "perhaps deleted")
 	}
 	return name(f.path) + " (" + strings.Join(how, ", ") + ")"
 }
