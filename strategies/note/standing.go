@@ -139,7 +139,7 @@ const (
 	stagedMark   = "Staged since: "
 	failingMark  = "Failed when it last ran: "
 	rejectedMark = "Rejected by the person: "
-	editsMark    = " later calls changed files, and it did not run again)"
+	editsMark    = " later calls changed files)"
 	andMore      = ", and "
 )
 
