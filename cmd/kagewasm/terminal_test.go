@@ -12,6 +12,7 @@ import (
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
 // onTerminal runs the command as somebody at a terminal does, who types answer.
@@ -116,7 +117,24 @@ func TestConvertedIsCountedAsWritten(t *testing.T) {
 func TestNarrowTerminal(t *testing.T) {
 	const width = 50
 	session := writeSession(t, 120)
+	const long = "a-session-with-a-name-as-agents-give-them-03.jsonl" // as wide as the terminal
+	const stored = "session-0123456789"
+	named, module := filepath.Join(t.TempDir(), long), filepath.Join(t.TempDir(), "hears.wasm")
+	if err := os.WriteFile(named, []byte(longSession(120)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(module, wasmtest.WithManifest(wasmtest.Nothing("post_compact"), hears), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := newState(t)
+	if code, _, said := onTerminal(t.Context(), env{stateHome: state}, "", "compact", named, "--window", "8000",
+		"--no-config", "--session", stored, "--out", filepath.Join(t.TempDir(), "out.jsonl")); code != 0 {
+		t.Fatal(said)
+	}
 	for name, args := range map[string][]string{
+		"stored sessions":   {"sessions"},
+		"a stored session":  {"sessions", "show", stored},
+		"a plugin":          {"inspect", module},
 		"help":              {"--help"},
 		"help of a command": {"compact", "--help"},
 		"a report":          {"compact", session, "--window", "8000", "--no-config", "--dry-run"},
@@ -125,8 +143,8 @@ func TestNarrowTerminal(t *testing.T) {
 		"a missing file":    {"compact", "nosuch.jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wideOut, wideErr := onTerminal(t.Context(), env{}, "", args...)
-			_, out, errs := onTerminal(t.Context(), env{outWidth: width, errWidth: width}, "", args...)
+			_, wideOut, wideErr := onTerminal(t.Context(), env{stateHome: state}, "", args...)
+			_, out, errs := onTerminal(t.Context(), env{stateHome: state, outWidth: width, errWidth: width}, "", args...)
 			shown := strings.ReplaceAll(out+errs, "\r\x1b[K", "\n") // progress, where that takes long
 			for line := range strings.Lines(shown) {
 				line = strings.TrimRight(line, "\n")

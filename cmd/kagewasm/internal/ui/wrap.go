@@ -24,6 +24,11 @@ func wrap(line, hang string, width int) string {
 		case begun && word != "" && used+gap+wide > width && columns(hang)+wide <= width:
 			b.WriteString("\n" + hang + word)
 			used = columns(hang) + wide
+		case begun && word != "" && used+gap+wide > width && blank(hang) && (wide <= width || used > width/2):
+			// A long name goes on a line of its own, further out.
+			out := hang[:max(0, min(len(hang), width-wide))]
+			b.WriteString("\n" + out + word)
+			used = len(out) + wide
 		default:
 			b.WriteString(rest[:end])
 			used += gap + wide
@@ -32,6 +37,8 @@ func wrap(line, hang string, width int) string {
 	}
 	return b.String()
 }
+
+func blank(s string) bool { return strings.TrimLeft(s, " ") == "" }
 
 // hanging is what the parts of a line begin with that stand below its first: they stand
 // below the second column of a line that has columns, or else further in than the line.

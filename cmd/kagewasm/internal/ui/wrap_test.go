@@ -57,3 +57,21 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	}
 	p.Done()
 }
+
+// TestWrapLongNames: a word that does not fit below the columns before it stands on a line of its
+// own; only one that is wider than the terminal is wider than that, behind a short word at most.
+func TestWrapLongNames(t *testing.T) {
+	const line = "  s-0123456789ab      120  28,350            1  2026-11-23 15:23  an-agents-own-long-name.jsonl"
+	for width := 10; width < 100; width++ {
+		got := wrap(line, hanging(line, width), width)
+		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(line), " ") {
+			t.Fatalf("%d columns: %s", width, got)
+		}
+		for part := range strings.SplitSeq(got, "\n") {
+			words := strings.Fields(part)
+			if columns(part) > width && (len(words) > 2 || columns(words[len(words)-1]) <= width) {
+				t.Errorf("%d columns: %q", width, part)
+			}
+		}
+	}
+}
