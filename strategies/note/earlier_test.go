@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,4 +66,29 @@ func TestEarlierSummaryIsOfThen(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	})
+}
+
+// TestEarlierSummaryOfWhatIsTold: a summary that somebody else wrote of messages that the note tells too takes less room
+// in it than one that is all that is known of them, and what it says was open stays.
+func TestEarlierSummaryOfWhatIsTold(t *testing.T) {
+	features.Proves(t, "N13", "N8")
+	var text strings.Builder
+	text.WriteString("## Next Steps\n1. Move the files\n\n## Files\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "- the mode number %d reads its results from the file of the mode before it\n", i)
+	}
+	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text.String())}
+	work, done := edit("/srv/kw/a.go", "ok", false), said("Done.")
+	lines := func(msgs []abi.Message) int {
+		text := render(msgs, note.Options{Budget: 2000})
+		if !strings.Contains(text, "> 1. Move the files\n") {
+			t.Errorf("%s", text)
+		}
+		return strings.Count(text, "reads its results")
+	}
+	alone := lines(session(theirs, "Move them.", work, done, "Mend it.", work, done))
+	told := lines(session("Move them.", work, done, theirs, "Mend it.", work, done))
+	if alone < 4 || 2*told > alone {
+		t.Errorf("%d lines of a summary of what is told, %d of one that stands alone", told, alone)
+	}
 }

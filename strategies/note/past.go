@@ -23,6 +23,9 @@ type past struct {
 	open, bound, rest []string
 }
 
+// retold reports whether it sums up messages that the note tells of too.
+func (p *past) retold() bool { return p.n > 1 || p.within }
+
 // none reports whether there is none.
 func (p *past) none() bool { return len(p.open)+len(p.bound)+len(p.rest) == 0 }
 
@@ -97,12 +100,15 @@ const (
 	// thenMark follows where something came after it: how much persons said is put in, where they did.
 	thenMark  = "What it calls open or a rule was so then. What %sthe agent did after it holds over it."
 	sinceThen = "%d messages of persons said and "
+	oneSince  = "1 message of a person said and "
 	// openMark, boundMark and restMark stand above its lines: what was open, what bound, and the rest.
 	openMark  = "What it says was open then is put first."
 	boundMark = "Its rules and decisions:"
 	restMark  = "What else it says:"
 	// between stands for the lines of a summary that there is no room for.
 	between = "[...]"
+	// retoldShare is how much of its share the rest of a summary has whose messages the thread tells, in hundredths.
+	retoldShare = 25
 	// firstPart is how much of what is shown of a summary is its beginning, in hundredths.
 	firstPart = 70
 )
@@ -147,6 +153,9 @@ func (p *parts) quoted(n *Note, budget int) {
 		lines []string
 		share int // of what is left
 	}{{openMark, n.past.open, 50}, {boundMark, n.past.bound, 60}, {restMark, n.past.rest, 100}} {
+		if part.mark != openMark && n.past.retold() {
+			part.share = part.share * retoldShare / 100
+		}
 		cost := p.count(part.mark) + 1
 		quotes := p.middleOut(part.lines, budget*part.share/100-cost)
 		if len(quotes) == 0 {
@@ -173,7 +182,9 @@ func (n *Note) age() []string {
 	if n.past.within {
 		mark, ago = withinMark, ago-1
 	}
-	if ago > 0 {
+	if ago == 1 {
+		since = oneSince
+	} else if ago > 0 {
 		since = fmt.Sprintf(sinceThen, ago)
 	}
 	switch {

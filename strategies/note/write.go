@@ -53,7 +53,7 @@ const (
 
 	rulesShare   = 95
 	todosShare   = 6
-	earlierShare = 12
+	earlierShare = 12 // for a summary that somebody else wrote
 	commandShare = 2
 )
 
