@@ -62,7 +62,7 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 // own; only one that is wider than the terminal is wider than that, behind a short word at most.
 func TestWrapLongNames(t *testing.T) {
 	const line = "  s-0123456789ab      120  28,350            1  2026-11-23 15:23  an-agents-own-long-name.jsonl"
-	for width := 10; width < 100; width++ {
+	for width := 17; width < 100; width++ {
 		got := wrap(line, hanging(line, width), width)
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(line), " ") {
 			t.Fatalf("%d columns: %s", width, got)
