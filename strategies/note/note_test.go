@@ -123,6 +123,13 @@ func TestPassedLater(t *testing.T) {
 			text = render(session(summary(text)), note.Options{})
 		}
 	})
+	t.Run("the same in another folder did not", func(t *testing.T) {
+		text := render(session("Mend it.", run("cd web && npm ci", "Exit code 1\nnpm ERR! 404", true),
+			run("cd api && npm ci", "", false)), note.Options{})
+		if strings.Contains(text, "Passed later") {
+			t.Errorf("%s", text)
+		}
+	})
 	t.Run("a script that does more is not settled by its checks", func(t *testing.T) {
 		text := render(session("Mend it.", run("go vet ./... && ./bin/parcel", "Exit code 1\naddress in use", true),
 			run("go vet ./...", "", false)), note.Options{})

@@ -62,6 +62,19 @@ func (a *Action) OnlyChecks() bool {
 	return checks > 0
 }
 
+// SameFolder reports whether two scripts may run in one folder: both say where, and it is another one, or else they may.
+func SameFolder(dir, other string) bool { return dir == "" || other == "" || Same(dir, other) }
+
+// Dir is the folder that the script changes to before it does something, empty where it does not say.
+func (a *Action) Dir() string {
+	for i := range a.Commands {
+		if c := &a.Commands[i]; !c.SetsScene() {
+			return c.Dir
+		}
+	}
+	return ""
+}
+
 // besideChecks are programs that show text, or a part of what they are given, and "…" where one was left out.
 var besideChecks = set.Of(append(wordLists["beside checks"], toolcall.LeftOut)...)
 
@@ -186,7 +199,7 @@ func (c *Check) covers(part *Check) bool {
 	if c.text != "" || part.text != "" {
 		return c.text == part.text
 	}
-	return c.program == part.program && part.times <= moreTimes*c.times && (c.dir == "" || part.dir == "" || Same(c.dir, part.dir)) &&
+	return c.program == part.program && part.times <= moreTimes*c.times && SameFolder(c.dir, part.dir) &&
 		!slices.ContainsFunc(part.modes, func(m string) bool { return !slices.Contains(c.modes, m) }) &&
 		!slices.ContainsFunc(c.modes, func(m string) bool {
 			name, _, _ := strings.Cut(m, "=")

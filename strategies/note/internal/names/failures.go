@@ -22,6 +22,7 @@ type Failure struct {
 	Passed, Settled bool
 
 	normal string // the command as it is compared with others
+	dir    string // the folder that it ran in, where it says so
 	key    string // see known
 }
 
@@ -76,7 +77,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 	if a.Script == "" {
 		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(a.Path(), maxDoing, "…"))
 	} else {
-		fail.normal = toolcall.Normal(a.Script)
+		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
 	said := ""
 	if marked {
@@ -143,7 +144,8 @@ func (b *builder) worked(a *action.Action) {
 			c.left, c.open = action.Unpassed(c.left, checks), action.Unsettled(c.open, checks)
 			b.checks[f.key] = c
 		}
-		f.Passed = f.Passed || only && len(c.left) == 0 || !only && f.normal == normal && normal != ""
+		f.Passed = f.Passed || only && len(c.left) == 0 || !only && f.normal == normal && normal != "" &&
+			action.SameFolder(f.dir, a.Dir())
 		f.Settled = f.Settled || f.Passed || only && len(c.open) == 0
 	}
 }

@@ -66,7 +66,8 @@ func (e *entries) line(line string) {
 		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
 			f, a := Failure{Text: strings.Join(e.block, "\n")}, &action.Action{}
 			if command, ok := strings.CutPrefix(e.block[0], commandMark); ok {
-				f.normal, a = toolcall.Normal(command), action.OfScript(command)
+				a = action.OfScript(command)
+				f.normal, f.dir = toolcall.Normal(command), a.Dir()
 			}
 			e.remember(f, a)
 		}

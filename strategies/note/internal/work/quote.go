@@ -37,10 +37,18 @@ func line(a *action.Action) string {
 // quoted is a command in one line, as it is told.
 func quoted(line string) string { return "`" + short(line, maxCommand) + "`" }
 
-// short is a command in at most so many characters, without the text that is fed into an argument.
+// short is a command in about so many characters, without the text that is fed into an argument. No word is cut that is
+// not very long: a path would be another one.
 func short(line string, chars int) string {
 	if i := strings.Index(line, "\"$(cat <<"); i > 0 {
 		line = line[:i] + toolcall.LeftOut
 	}
-	return clip.Words(line, chars)
+	if first := clip.First(line, chars-1); len(first) > len(clip.Chars(line, chars-1))*3/4 {
+		return clip.Words(line, chars)
+	}
+	told := clip.Whole(line, chars)
+	if told == line {
+		return line
+	}
+	return strings.TrimSuffix(told, " "+toolcall.LeftOut) + toolcall.LeftOut
 }

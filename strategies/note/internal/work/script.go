@@ -53,7 +53,7 @@ func blamed(a *action.Action, text string) bool {
 // checkName is how the checks of a script are told, empty where it has none.
 func checkName(a *action.Action) string {
 	checks := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Checks })
-	return clip.Words(quote(a, checks), maxCommand)
+	return short(quote(a, checks), maxCommand)
 }
 
 // effects tells what a script changed: files by their names, commits by their hashes,

@@ -249,6 +249,9 @@ func TestLines(t *testing.T) {
 				bash("git add b.go && echo x > /tmp/y.txt && git tag v1 && git push --tags 2>/dev/null | cat", "", false)},
 			"Ran: `git add a.go; git stash || git stash -u`\n" +
 				"Ran: `git add b.go && … && git tag v1 && git push --tags 2>/dev/null | …`\nAlso ran: `echo x > /tmp/y.txt`"},
+		{"a long path stays whole", []step{bash("chmod +x /Users/somebody/Work/somewhere/else/cli/scripts/test-attribution-e2e-"+
+			"second-session.sh b c", "", false)},
+			"Also ran: `chmod +x /Users/somebody/Work/somewhere/else/cli/scripts/test-attribution-e2e-second-session.sh…`"},
 		{"commands on lines of their own", []step{bash("git add a.go\n# and\ngit push", "", false)},
 			"Ran: `git add a.go … git push`"},
 		{"what a condition stands before", []step{bash("if [ -d x ]; then git push; fi", "", false)}, "Ran: `… git push`"},
