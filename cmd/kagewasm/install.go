@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/named"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
@@ -168,8 +170,9 @@ func (f *plugFlags) setup(
 	}
 	s.Socket, s.Calls.Version = daemon.Socket(dir), readVersion().build()
 	s.Policy = []string{"--config", policy}
+	compactor := ""
 	for _, ref := range f.plugins {
-		_, err := e.named().Open(ref)
+		module, err := e.named().Open(ref)
 		if err == nil && !named.Is(ref) {
 			ref, err = filepath.Abs(ref)
 		}
@@ -177,6 +180,13 @@ func (f *plugFlags) setup(
 			return s, ui.Usagef("--plugin %s: %w", ref, err)
 		}
 		s.Policy = append(s.Policy, "--plugin", ref)
+		switch compacts := module.Manifest().Has(abi.RoleCompactor); {
+		case compacts && compactor != "":
+			return s, ui.Usagef("--plugin %s: %s is a compactor already, and an agent has one: give one of the two, and name "+
+				"the other in %s with the roles [observer]", ref, compactor, policy)
+		case compacts:
+			compactor = ref
+		}
 	}
 	return s, nil
 }
@@ -211,6 +221,7 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
 		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Next: p.plan.Next, DryRun: f.dryRun}
 	if f.dryRun {
+		v.Refused = f.wouldRefuse(ctx, e, p)
 		return show(e, f.asJSON, v, ui.Install)
 	}
 	if err := f.mayReplace(e, p); err != nil {
@@ -233,6 +244,27 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 	return show(e, f.asJSON, v, ui.Install)
 }
 
+// wouldRefuse says why an installation that is only shown would be refused; empty where it would not, as far as can be
+// known without changing anything.
+func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged) string {
+	if len(p.plan.Rivals) > 0 && !f.yes && !p.record.Installed() && !e.terminal {
+		return refusedFor(p).Error()
+	}
+	if p.plan.Keeps == "" {
+		return ""
+	}
+	if _, err := plug.Answers(ctx, p.plan.Keeps, false); err != nil && !plug.Manages() {
+		return unkept(p, err, "").Error()
+	}
+	return ""
+}
+
+// unkept is the error where nothing keeps the proxy running that an agent needs.
+func unkept(p plugged, err error, says string) error {
+	return ui.Usagef("install %s: %w, and %s would have no provider: %s%s, and install again", p.agent.Name, err,
+		p.agent.Title, says, p.plan.Next)
+}
+
 // keeps sees to it that a proxy answers where an agent is to find its provider, and returns what is left to do then. An
 // agent whose provider does not answer is of no use, so where none does nothing stays installed.
 func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
@@ -249,22 +281,45 @@ func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
 	}
 	started := plug.Run(p.plan.Start)
 	if _, err := plug.Answers(ctx, p.plan.Keeps, started); err != nil {
-		says := "it is installed as before"
-		if fresh {
-			says = "nothing was changed"
-			if started {
-				plug.Run(p.plan.Stop)
-			}
-			steps, rerr := p.record.Removal(service)
-			if rerr == nil {
-				rerr = p.record.Uninstall(steps)
-			}
-			err = errors.Join(err, rerr)
+		if !fresh {
+			return nil, unkept(p, err, "it is installed as before; ")
 		}
-		return nil, ui.Usagef("install %s: %w, and %s would have no provider: %s; %s, and install again", p.agent.Name, err,
-			p.agent.Title, says, p.plan.Next)
+		if started {
+			plug.Run(p.plan.Stop)
+		}
+		steps, rerr := p.record.Removal(service)
+		if rerr == nil {
+			rerr = p.record.Uninstall(steps)
+		}
+		if rerr == nil {
+			rerr = leaveSettings(service)
+		}
+		err = errors.Join(err, rerr)
+		return nil, unkept(p, err, "nothing was changed; ")
 	}
 	return p.record.Steps(p.plan)
+}
+
+// leaveSettings writes the settings, which lie in our own folder, that a command names which a person is told to run.
+func leaveSettings(p plug.Plan) error {
+	for _, file := range p.Files {
+		if _, err := os.Stat(file.Path); !file.Settings || err == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(file.Path), 0o700); err != nil {
+			return err
+		}
+		if err := files.WritePrivate(file.Path, file.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusedFor is the error where what compacts already is not replaced unasked.
+func refusedFor(p plugged) error {
+	return ui.Usagef("install %s: %s compacts for it already, and nothing was changed: --yes replaces it", p.agent.Name,
+		strings.Join(p.plan.Rivals, ", "))
 }
 
 // mayReplace asks whether what else compacts for the agent may be replaced.
@@ -280,8 +335,7 @@ func (f *plugFlags) mayReplace(e env, p plugged) error {
 			return nil
 		}
 	}
-	return ui.Usagef("install %s: %s compacts for it already, and nothing was changed: --yes replaces it", p.agent.Name,
-		rivals)
+	return refusedFor(p)
 }
 
 func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
@@ -304,6 +358,9 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 		return err
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun}
+	if dir := cmp.Or(f.state, e.stateHome); !f.dryRun {
+		v.State, v.Server = dir, state.Taken(dir)
+	}
 	return show(e, f.asJSON, v, ui.Uninstall)
 }
 

@@ -130,6 +130,9 @@ func TestScript(t *testing.T) {
 			modules["hears"] = wasmtest.WithManifest(
 				wasmtest.Answer("post_compact", `{"retain":["The depot was compacted."]}`), hears)
 			modules["deaf"] = wasmtest.WithManifest(wasmtest.Trap("post_compact"), strings.Replace(hears, "hears", "deaf", 1))
+			for _, name := range []string{"cuts1", "cuts2"} {
+				modules[name] = wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), strings.ReplaceAll(cuts, "NAME", name))
+			}
 			modules["quiet"] = wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), quiet)
 			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(bad, name+".wasm"), module, 0o644); err != nil {
@@ -166,6 +169,9 @@ const retains = `{"name":"retains","version":"1","abi":1,"description":"Keeps a 
 
 // hears is the manifest of an observer that keeps a fact when a compaction is done.
 const hears = `{"name":"hears","version":"1","abi":1,"description":"Hears of it.","hooks":["post_compact"]}`
+
+// cuts is the manifest of a compactor.
+const cuts = `{"name":"NAME","version":"1","abi":1,"description":"Cuts.","roles":["compactor"],"hooks":["pre_compact"]}`
 
 // cancels is the manifest of an observer that never wants a compaction.
 const cancels = `{"name":"cancels","version":"1","abi":1,"roles":["observer"],"hooks":["pre_compact"],` +

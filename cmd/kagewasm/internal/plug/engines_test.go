@@ -32,6 +32,16 @@ func TestEnginesInConfigurations(t *testing.T) {
 			was:   "{\n  // mine\n  \"plugins\": {\"slots\": {\"contextEngine\": \"lossless\"}, \"allow\": [\"x\"]},\n}\n",
 			has:   "// mine",
 			added: "// first\n", left: "// first\n{\n  // mine\n  \"plugins\": {\"slots\": {\"contextEngine\": \"lossless\"}, \"allow\": [\"x\"]},\n}\n"},
+		{why: "JSON5", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
+			was: "{\n  // plugins: mine\n  gateway: {port: 1, 'bind': 'it\\'s \"loop\"', url: \"http://x/y:z\",},\n" +
+				"  plugins /* a */ : {slots: {contextEngine: \"lossless\"}, allow: ['x']},\n}\n",
+			has: "gateway: {port: 1, 'bind': 'it\\'s \"loop\"', url: \"http://x/y:z\",},\n" +
+				"  plugins /* a */ : {slots: {contextEngine",
+			added: "// first\n",
+			left: "// first\n{\n  // plugins: mine\n  gateway: {port: 1, 'bind': 'it\\'s \"loop\"', url: \"http://x/y:z\",},\n" +
+				"  plugins /* a */ : {slots: {contextEngine: \"lossless\"}, allow: ['x']},\n}\n"},
+		{why: "JSON5 without plugins", agent: "openclaw", file: ".openclaw/openclaw.json", was: "{agents: {list: []}}\n",
+			has: "{agents: {list: []}"},
 		{why: "the built-in", agent: "openclaw", file: ".openclaw/openclaw.json",
 			was: `{"plugins":{"slots":{"contextEngine":"legacy"}}}`,
 			has: `"replaces":"legacy"`},

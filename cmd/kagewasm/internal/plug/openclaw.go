@@ -28,7 +28,7 @@ var openClaw = Agent{
 		if err != nil {
 			return p, err
 		}
-		if doc, err := hujson.Parse(was); err == nil {
+		if doc, err := parse5(was); err == nil {
 			if engine := textAt(&doc, engineSlot); engine != "" && engine != "legacy" && engine != "kagewasm" {
 				p.Rivals = []string{"the context engine " + engine}
 			}
@@ -58,7 +58,7 @@ func putEngine(was []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(was)) == 0 {
 		was = []byte("{}\n")
 	}
-	doc, err := hujson.Parse(was)
+	doc, err := parse5(was)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,12 @@ func putEngine(was []byte) ([]byte, error) {
 	err = errors.Join(ensure(&doc, "/plugins", "{}"), ensure(&doc, "/plugins/slots", "{}"), ensure(&doc,
 		"/plugins/entries", "{}"),
 		patch(&doc, "add", engineSlot, "kagewasm"), patch(&doc, "add", engineEntry, entry))
-	return doc.Pack(), err
+	return pack5(&doc), err
 }
 
 // takeEngine empties the slot where kagewasm is in it, or gives it back.
 func takeEngine(now []byte) ([]byte, error) {
-	doc, err := hujson.Parse(now)
+	doc, err := parse5(now)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func takeEngine(now []byte) ([]byte, error) {
 			}
 		}
 	}
-	return doc.Pack(), err
+	return pack5(&doc), err
 }
 
 // python tells a plug in Python how kagewasm is called.

@@ -62,6 +62,18 @@ func plist(name string, command []string) []byte {
 	return b.Bytes()
 }
 
+// Manages reports whether a service manager of the user can be asked to keep something running.
+func Manages() bool {
+	switch goruntime.GOOS {
+	case "linux":
+		return exec.Command("systemctl", "--user", "show-environment").Run() == nil
+	case "darwin":
+		_, err := exec.LookPath("launchctl")
+		return err == nil
+	}
+	return false
+}
+
 // Run runs commands one after the other. It is false where one of them fails or is not there.
 func Run(commands [][]string) bool {
 	for _, c := range commands {

@@ -12,6 +12,11 @@ type Installed struct {
 	Rivals  []string   `json:"rivals,omitempty"`
 	Next    string     `json:"next,omitempty"`
 	DryRun  bool       `json:"dry_run"`
+	// Refused is why an installation would be refused that is only shown.
+	Refused string `json:"refused,omitempty"`
+	// State is the folder that an uninstallation leaves, and Server that a server of it runs.
+	State  string `json:"state,omitempty"`
+	Server bool   `json:"server,omitempty"`
 }
 
 // FileStep is what becomes of one file.
@@ -31,6 +36,9 @@ func Install(p Printer, v *Installed) {
 		p.Linef("%s it takes the place of %s", p.paint(yellow, "note:"), rival)
 	}
 	switch {
+	case v.Refused != "":
+		p.Linef("nothing was changed: this would be refused: %s", v.Refused)
+		return
 	case v.DryRun:
 		p.Linef("nothing was changed: this is what kagewasm install %s would do", v.Agent)
 		return
@@ -55,6 +63,11 @@ func Uninstall(p Printer, v *Installed) {
 		p.Linef("nothing was changed: this is what kagewasm uninstall %s would do", v.Agent)
 	default:
 		p.Linef("%s is as it was without kagewasm", v.Title)
+		if v.Server {
+			p.Linef("a server runs until nobody has asked it for a while: kagewasm serve --stop ends it")
+		}
+		p.Linef("sessions and what plugins keep stay in %s: kagewasm sessions delete deletes some, and without the folder "+
+			"nothing is left", v.State)
 	}
 }
 
