@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,7 +31,10 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	case check != "" && strings.HasPrefix(text, rejected):
 		w.fails(failed{what: whole(a), key: key, said: said(text)})
 		return
-	case acts && broken, changes && broken && check == "", others && check != "":
+	case others && check != "" && !acts:
+		w.fails(failed{what: whole(a), key: key, said: said(lastLine(text))})
+		return
+	case acts && broken, changes && broken && check == "":
 		w.fails(failed{what: whole(a), key: key, said: said(first(o.Lines, text))})
 		return
 	case changes && !broken:
@@ -48,6 +52,20 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 // came back says so as compilers and test runners do.
 func blamed(a *action.Action, text string) bool {
 	return a.OnlyChecks() || outcome.FailsCheck(text)
+}
+
+// lastLine is the last line that says more than how a script ended: what it ran last failed.
+func lastLine(text string) (last string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		low := strings.ToLower(strings.TrimLeft(line, "["))
+		if line != "" && !strings.HasPrefix(low, "exit") && !slices.ContainsFunc(prompts, func(p string) bool {
+			return strings.HasPrefix(line, p)
+		}) {
+			last = line
+		}
+	}
+	return cmp.Or(last, strings.TrimSpace(text))
 }
 
 // checkName is how the checks of a script are told, empty where it has none.

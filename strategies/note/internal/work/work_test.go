@@ -308,7 +308,7 @@ func TestLines(t *testing.T) {
 			"Checks: `go test ./... 2>&1 | …` ran, how it ended is not known"},
 		{"what runs behind a check failed, and not the check", []step{bash("make build && ./bin/parcel -db x",
 			"Exit code 1\ngo build\n{\"level\":\"ERROR\",\"err\":\"address already in use\"}", true)},
-			"Failed: `make build && ./bin/parcel -db x`: go build"},
+			"Failed: `make build && ./bin/parcel -db x`: {\"level\":\"ERROR\",\"err\":\"address already in use\"}"},
 		{"the check did, as its output says", []step{bash("go test ./store && ./bin/parcel", fail, true)},
 			"Checks: `go test ./store` failed"},
 		{"files that are not formatted", []step{bash("gofmt -l . ; go test ./store", "store/leases.go\n"+ok, false)},
