@@ -68,10 +68,10 @@ func TestState(t *testing.T) {
 - Edit a.py → refused: Your proposed edit has introduced new syntax error(s). / - E999 SyntaxError: unmatched ')'`},
 		{"files of one name in two folders, and what was searched for", session("Mend it.",
 			edit("/srv/kw/a/x_test.go", "ok", false), edit("/srv/kw/b/x_test.go", "ok", false),
-			called("Grep", map[string]any{"pattern": "func Lock", "path": "/srv/kw/store"}, "lock.go:12", false)), `[1]
+			called("Grep", map[string]any{"pattern": `func Lock\(`, "path": "/srv/kw/store"}, "lock.go:12", false)), `[1]
 - Edit a/x_test.go
 - Edit b/x_test.go
-- Grep "func Lock" in kw/store`},
+- Grep "func Lock\(" in kw/store`},
 		{"what a look-up found", session("Change it.", called("get_reservation", map[string]any{"id": "YAX4DR"},
 			`{"id": "YAX4DR", "cabin": "economy", "flights": [{"cabin": "x"}], "insurance": "no", "bags": 2}`, false),
 			called("search_flights", map[string]any{"from": "BOS", "to": "MSP"}, `[{"price": 128}]`, false)), `[1]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -158,7 +157,7 @@ func sought(a *action.Action) string {
 	}
 	for _, arg := range a.Args {
 		if arg.Value != a.Path() && slices.Contains(patternKeys, arg.Key) {
-			return strconv.Quote(arg.Value) + " in " + ending(a.Path())
+			return "\"" + arg.Value + "\"" + " in " + ending(a.Path())
 		}
 	}
 	return ending(a.About)
