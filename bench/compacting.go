@@ -46,13 +46,13 @@ func compacting(ctx context.Context, p *peers) (rows []Row, err error) {
 	out := filepath.Join(p.dir, "out.jsonl")
 	script := filepath.Join(p.node, "trim.mjs")
 	for _, path := range list {
-		ours, err := process(ctx, p.command, "compact", path, "--window", fmt.Sprint(window), "--force", "--no-record", "-q",
+		ours, err := process(ctx, runs, p.command, "compact", path, "--window", fmt.Sprint(window), "--force", "--no-record", "-q",
 			"--out", out)
 		if err != nil {
 			return nil, err
 		}
 		for _, peer := range []string{"langchain", "pi"} {
-			theirs, err := process(ctx, "node", script, peer, path, out, fmt.Sprint(target))
+			theirs, err := process(ctx, runs, "node", script, peer, path, out, fmt.Sprint(target))
 			if err != nil {
 				return nil, err
 			}
@@ -67,10 +67,10 @@ func compacting(ctx context.Context, p *peers) (rows []Row, err error) {
 	return rows, nil
 }
 
-// process is the processor time that a program takes, in ms.
-func process(ctx context.Context, name string, args ...string) (ms float64, err error) {
+// process is the processor time that a program takes, in ms: the median of so many rounds.
+func process(ctx context.Context, rounds int, name string, args ...string) (ms float64, err error) {
 	var took []float64
-	for range runs {
+	for range rounds {
 		cmd := exec.CommandContext(ctx, name, args...)
 		if said, err := cmd.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%s %s: %w: %.300s", filepath.Base(name), args[0], err, said)

@@ -36,6 +36,7 @@ type Results struct {
 	Machine string `json:"machine"`
 	Load    string `json:"load"`
 	Rows    []Row  `json:"rows"`
+	Growth  Growth `json:"growth"`
 }
 
 // suites are what can be measured, in the order of the tables.
@@ -86,7 +87,7 @@ func run(only, out, tables, charts string, render bool) error {
 // measure runs the suites and replaces their rows.
 func measure(only string, r *Results) error {
 	ctx := context.Background()
-	p, err := findPeers()
+	p, err := findPeers(only)
 	if err != nil {
 		return err
 	}
@@ -109,11 +110,26 @@ func measure(only string, r *Results) error {
 		}
 		r.Rows = append(slices.DeleteFunc(r.Rows, func(row Row) bool { return row.Suite == s.name }), rows...)
 	}
-	load, _ := os.ReadFile("/proc/loadavg")
-	r.Date, r.Load = time.Now().UTC().Format(time.DateOnly), cmp.Or(strings.SplitN(string(load), " ", 2)[0], "unknown")
+	if only == "" || slices.Contains(strings.Split(only, ","), "growth") {
+		g, err := growth(ctx, p)
+		if err != nil {
+			return fmt.Errorf("growth: %w", err)
+		}
+		r.Growth = *g
+	}
+	if only == "growth" { // the rest is of an earlier run
+		return nil
+	}
+	r.Date, r.Load = time.Now().UTC().Format(time.DateOnly), load()
 	r.Machine = fmt.Sprintf("%s/%s, %d cores, %s", goruntime.GOOS, goruntime.GOARCH, goruntime.NumCPU(),
 		goruntime.Version())
 	return nil
+}
+
+// load is that of the machine over the last minute.
+func load() string {
+	doc, _ := os.ReadFile("/proc/loadavg")
+	return cmp.Or(strings.SplitN(string(doc), " ", 2)[0], "unknown")
 }
 
 // peers are what is compared with: packages of npm, and the command built for the run.
@@ -123,14 +139,14 @@ type peers struct {
 	command    string
 }
 
-func findPeers() (*peers, error) {
+func findPeers(only string) (*peers, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return nil, err
 	}
 	here := filepath.Dir(strings.TrimSpace(string(out)))
 	p := &peers{root: filepath.Dir(here), node: filepath.Join(here, "node")}
-	if _, err := os.Stat(filepath.Join(p.node, "node_modules")); err != nil {
+	if _, err := os.Stat(filepath.Join(p.node, "node_modules")); err != nil && only != "growth" {
 		return nil, fmt.Errorf("the packages of npm are not installed: make compare")
 	}
 	if p.dir, err = os.MkdirTemp("", "kagewasm-bench"); err != nil {

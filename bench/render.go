@@ -26,6 +26,9 @@ func (r *Results) write(tables, charts string) error {
 				return err
 			}
 		}
+		if err := atomicfile.WriteFile(filepath.Join(charts, "growth.svg"), r.Growth.chart(), 0o644); err != nil {
+			return err
+		}
 	}
 	if tables == "" {
 		return nil
@@ -68,11 +71,18 @@ func (r *Results) tables(file, charts string) []byte {
 			fmt.Fprintf(&b, "| %s | %s | %s %s | %s %s | **%.1f**%s | %s |\n", row.Case, row.Peer, figure(row.Ours), row.Unit,
 				figure(row.Peers), row.Unit, row.Ratio, mark, want)
 		}
-		if rel, err := filepath.Rel(filepath.Dir(file), filepath.Join(charts, s.name+".svg")); err == nil && charts != "" {
-			fmt.Fprintf(&b, "\n![%s](%s)\n", s.title, filepath.ToSlash(rel))
-		}
+		chartOf(&b, file, charts, s.name, s.title)
 	}
+	b.WriteString(r.Growth.table())
+	chartOf(&b, file, charts, "growth", growthTitle)
 	return b.Bytes()
+}
+
+// chartOf shows a chart in a file.
+func chartOf(b *bytes.Buffer, file, charts, name, title string) {
+	if rel, err := filepath.Rel(filepath.Dir(file), filepath.Join(charts, name+".svg")); err == nil && charts != "" {
+		fmt.Fprintf(b, "\n![%s](%s)\n", title, filepath.ToSlash(rel))
+	}
 }
 
 // figure prints three digits.

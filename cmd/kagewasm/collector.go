@@ -36,7 +36,7 @@ const (
 	// decoded; bytesPerMessage is what is known of a message beside it. Both
 	// leave room: a collector that is pressed costs more than it saves.
 	bytesPerByte    = 3
-	bytesPerMessage = 1280
+	bytesPerMessage = 4096
 )
 
 // holdMemory asks the collector to keep the process near what the session
