@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
@@ -194,7 +195,7 @@ func record(l *look, r *Report) *abi.Record {
 		rec.Source = *r.Source
 	}
 	h := sha256.New()
-	for _, list := range [][]string{{l.req.Session.ID, l.req.Session.AgentPath}, rec.Superseded, rec.Inserted} {
+	for _, list := range [][]string{{l.req.Session.ID, l.req.Session.AgentPath, l.start.Format(time.RFC3339Nano)}, rec.Superseded, rec.Inserted} {
 		for _, s := range list {
 			h.Write([]byte(s + "\x00"))
 		}

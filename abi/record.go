@@ -9,8 +9,8 @@ import (
 // Record is a compaction done, or one that failed. The host
 // stores it, and gives it to post_compact hooks.
 type Record struct {
-	// ID is unique within a session and derived from what the record says, so
-	// that the same compaction of the same session has the same id.
+	// ID is unique within a session. It is derived from what the record says and from the
+	// time to the nanosecond: a compaction that is undone and made again is another one.
 	ID string `json:"id"`
 	// Time is when the compaction ran, RFC 3339.
 	Time string `json:"time"`
