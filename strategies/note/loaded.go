@@ -20,7 +20,7 @@ import (
 type loaded struct {
 	n     int    // the number of the message of a person that it followed
 	what  string // the name of the skill, or systemWho
-	place string // its file; of a message its id
+	place string // its file, or its folder; of a message its id
 	says  []string
 }
 
@@ -79,7 +79,7 @@ func (l *loads) message(m *abi.Message, n int) {
 		if rest, ok := strings.CutPrefix(m.Text(), skillHead); ok {
 			folder, body, _ := strings.Cut(rest, "\n")
 			folder = strings.TrimSpace(folder)
-			l.add(loaded{n, skillWho + path.Base(folder), path.Join(folder, skillName), forbidden(body)})
+			l.add(loaded{n, skillWho + path.Base(folder), folder, forbidden(body)})
 		}
 	case m.Role == abi.RoleSystem && m.Kind == "" && n > 0:
 		said := forbidden(m.Text())
@@ -106,9 +106,12 @@ func skillFile(args string) string {
 	return folder + "/" + skillName
 }
 
+// folder is where it stands, whether its file is known or its folder alone.
+func (l *loaded) folder() string { return strings.TrimSuffix(l.place, "/"+skillName) }
+
 // add takes one more. What was loaded before from the same place is not told twice.
 func (l *loads) add(one loaded) {
-	l.list = slices.DeleteFunc(l.list, func(o loaded) bool { return o.what == one.what && o.place == one.place })
+	l.list = slices.DeleteFunc(l.list, func(o loaded) bool { return o.what == one.what && o.folder() == one.folder() })
 	l.list = append(l.list, one)
 	l.list = l.list[max(0, len(l.list)-maxLoaded):]
 }

@@ -25,7 +25,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
 	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
 	const want = "## What skills and later messages of the system say\n" +
-		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review/SKILL.md:\n" +
+		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review:\n" +
 		"  - NEVER: \"Great point!\" (performative)\n" +
 		"  - You must not merge by yourself.\n" +
 		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +

@@ -14,6 +14,7 @@ import (
 // Note is what was read off the superseded messages.
 type Note struct {
 	names       *names.Names
+	size        int    // of what went, in bytes
 	focus       *Focus // nil where nobody gave instructions
 	turns       []turn
 	rules       []rule // of messages that earlier notes shortened
@@ -69,7 +70,7 @@ func Build(ctx context.Context, s Session) *Note {
 	found, known := &memory.found, &memory.known
 	harness := outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
 		GoOn: func() bool { return ctx.Err() == nil }}
-	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
+	n := &Note{size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, harness, found)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
 		n.names.Raise(n.focus.bears)
@@ -124,6 +125,22 @@ func Build(ctx context.Context, s Session) *Note {
 	n.steps, n.standing = lastSteps(t.steps), t.standing
 	n.follows = slices.ContainsFunc(s.Messages[last+1:], func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
+}
+
+// sizeOf is how long the texts of messages are, in bytes. A note stands for many times its length.
+func sizeOf(msgs []abi.Message) (total int) {
+	const standsFor = 8
+	for i := range msgs {
+		n := len(msgs[i].Text())
+		for k := range msgs[i].ToolCalls {
+			n += len(msgs[i].ToolCalls[k].Arguments)
+		}
+		if msgs[i].Kind == abi.KindSummary {
+			n *= standsFor
+		}
+		total += n
+	}
+	return total
 }
 
 // lastGone is the place of the last message that goes.

@@ -127,7 +127,8 @@ func TestForgedNames(t *testing.T) {
 			t.Errorf("a failure that was none: %s", f.Text)
 		}
 	}
-	_, tools, _ := strings.Cut(n.Render(note.Options{Budget: 5000, Count: byRune}), "\nTools called: ")
+	tokens := func(s string) int { return len(s) / 4 }
+	_, tools, _ := strings.Cut(n.Render(note.Options{Budget: 1250, Count: tokens}), "\nTools called: ")
 	if tools, _, _ = strings.Cut(tools, "\n"); tools == "" || strings.Contains(tools, "Evil") {
 		t.Errorf("tools that were called: %q", tools)
 	}

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // TestWhatTheAgentRefused: what an agent refused is told, in small notes too, and what a person said to it stands with
@@ -39,6 +41,24 @@ func TestWhatTheAgentRefused(t *testing.T) {
 			text = render(session(summary(text)), note.Options{Budget: budget})
 		}
 	}
+	t.Run("before the names of what was looked at, in a real one", func(t *testing.T) {
+		counter, err := tokens.New(tokens.O200k, tokens.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range shared.Glob(t, "data", "sessions", "tau-bench__airline-gpt4o-task10-*.jsonl") {
+			of := note.Session{Messages: shared.Messages(t, path)}
+			for i := range of.Messages { // the task, the last calls and the closing words stay
+				of.Gone = append(of.Gone, i > 1 && i < len(of.Messages)-2 && i != 34 && i != 35)
+			}
+			for budget := 650; budget < 1200; budget += 50 {
+				got := thread(write(of, note.Options{Budget: budget, Count: counter.Text}))
+				if !strings.Contains(got, "it cannot be canceled under the current policy.") {
+					t.Errorf("budget %d: the refusal is not told:\n%s", budget, got)
+				}
+			}
+		}
+	})
 	t.Run("in its place among the closing words", func(t *testing.T) {
 		long := strings.Repeat("I looked at all of it. ", 12)
 		msgs := session("Cancel it.", said("It is an old one. "+long+"\n\nI'm unable to cancel it.\n\n"+long+

@@ -51,6 +51,9 @@ const (
 	// large note.
 	answersShare = 70
 
+	// Names cost at most so many hundredths of what went, and may cost so many tokens.
+	mostNames, leastNames = 8, 200
+
 	rulesShare   = 95
 	todosShare   = 6
 	earlierShare = 12 // for a summary that somebody else wrote
@@ -116,7 +119,8 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p := parts{left: budget, count: o.Count}
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
-	reserved := max(0, namesShare.of(budget)-extra, min(n.todos.least(o.Count), p.left/2))
+	forNames := n.namesMost()
+	reserved := max(0, min(namesShare.of(budget), forNames)-extra, min(n.todos.least(o.Count), p.left/2))
 	reserved = max(0, min(reserved, p.left))
 	p.left -= reserved
 	whole := p.left
@@ -135,7 +139,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.left = min(p.left, max(p.left-o.Count(strings.Join(loaded, "\n")), least))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
-	refused := v.refused(max(0, min(cameShare.of(budget)-deeds, p.left-least/2)))
+	refused := v.refused(max(0, min(cameShare.of(budget)+extra-deeds, p.left-least/2)))
 	refused += v.replied(max(0, min(cameShare.of(budget)-deeds-refused, p.left-refused-least/2)))
 	p.left -= refused
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
@@ -155,12 +159,18 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.quoted(n, p.share(earlierShare))
 	p.failures(n.names.Failures(), stood, failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
+	unnamed := max(0, p.left-forNames)
+	p.left -= unnamed
 	p.names(n.names, summary)
-	if !v.complete() {
+	if p.left += unnamed; !v.complete() {
 		more = extra + p.left
 	}
 	return p.String(), more
 }
+
+// namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
+// what was said in it more than the words it was said in.
+func (n *Note) namesMost() int { return max(leastNames, n.size/4*mostNames/100) }
 
 // transcript says where all of what went can be found, for each of the transcripts
 // that it went from.
