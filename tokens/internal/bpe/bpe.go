@@ -23,7 +23,7 @@ type Encoding struct {
 }
 
 var (
-	//go:embed o200k_base.labels
+	//go:embed o200k_base.labels.gz
 	o200kLabels []byte
 	//go:embed o200k_base.vocabulary
 	o200k []byte
@@ -39,7 +39,7 @@ var (
 	CL100k = newEncoding(loadCL100k, (*splitter).cl100k)
 )
 
-func loadO200k() *vocabulary  { return readVocabulary(o200kLabels, o200k) }
+func loadO200k() *vocabulary  { return readVocabulary(unpack(o200kLabels), o200k) }
 func loadCL100k() *vocabulary { return readVocabulary(unpack(cl100kLabels), unpack(cl100k)) }
 
 func newEncoding(load func() *vocabulary, split func(*splitter, int) int) *Encoding {
