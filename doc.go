@@ -11,6 +11,9 @@
 // it. Hosts that keep no list of messages of their own open a session of package
 // session, which makes all these calls.
 //
+// Plugins are loaded by package runtime: a runtime.Runtime loads modules, and what it
+// returns goes into Options.Plugins: see the example Plugins.
+//
 // The zero [Options] are the documented defaults and need only a token counter; a
 // Policy says when and how to compact. engine.go shows the stages:
 //

@@ -53,7 +53,8 @@ func (f *pluginFlags) register(c *cobra.Command) {
 		"requests: `[PLUGIN.]NAME=VARIABLE` of the environment")
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
 	fs.IntVar(&f.timeout, "timeout-ms", 0,
-		"wall clock of one call, in milliseconds (default 10,000; five minutes where model is granted)")
+		"wall clock of one call, in milliseconds (default 10,000; 300,000 for who makes the plan or may ask a model, "+
+			"but for verify)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
 	fs.StringArrayVar(&f.limits, "limit", nil,
 		"set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/check"
@@ -31,6 +32,9 @@ real ones, documents that are none, knobs at their ends, nothing granted; whethe
 answers are the same every time, and what calls cost as sessions grow. What is
 odd about the module and its manifest is said as a warning, and what the calls
 used stands beside the limits.
+
+A call has 10 seconds, unless --timeout-ms gives it more: a plugin that hangs would
+keep you waiting for long.
 
 What the plugin stores is in memory, and gone afterwards. Exit code 0: all rules
 are kept; 1: one is broken; 2: the module cannot be loaded.`,
@@ -67,6 +71,9 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	module, host, opts, err := l.host(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if opts.Limits.TimeoutMS == 0 { // a plugin that hangs would take five minutes a rule
+		opts.Limits.TimeoutMS = abi.DefaultLimits().TimeoutMS
 	}
 	r, err := check.Verify(ctx, module, check.VerifyOptions{
 		Runtime: host, Plugin: opts, Rules: f.rules,
