@@ -95,8 +95,8 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 }
 
 // TestScript runs testdata/script: each file is one story on the command line.
-// Every script finds modules that misbehave in $BAD and a session of its own in
-// $SESSION; -update is not needed, the scripts look for what matters. Lines with [long]
+// Every script finds modules that misbehave in $BAD, a session of its own in
+// $SESSION, and the command alone in $BIN; -update is not needed, the scripts look for what matters. Lines with [long]
 // run in CI and in a soak.
 func TestScript(t *testing.T) {
 	testscript.RunT(inOrder{t}, testscript.Params{
@@ -110,8 +110,8 @@ func TestScript(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			bad := filepath.Join(e.WorkDir, "bad")
-			e.Vars = append(e.Vars, "BAD="+bad, "STATE_HOME="+filepath.Join(e.WorkDir, "state-home"),
-				"SESSION="+filepath.Join(e.WorkDir, "session.jsonl"))
+			e.Vars = append(e.Vars, "BIN="+filepath.SplitList(os.Getenv("PATH"))[0], "BAD="+bad,
+				"STATE_HOME="+filepath.Join(e.WorkDir, "state-home"), "SESSION="+filepath.Join(e.WorkDir, "session.jsonl"))
 			if err := os.Mkdir(bad, 0o755); err != nil {
 				return err
 			}
