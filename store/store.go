@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // Options of a store. The zero value of each field is the default written beside
@@ -37,11 +38,7 @@ var _ session.Journal = (*Store)(nil)
 func (s *Store) Close() error { return fault("close", s.db.Close()) }
 
 // conn is what a query runs in: the database, or a transaction.
-type conn interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
+type conn = kv.Conn
 
 // Tx is a change of the store that happens as a whole, or not at all.
 type Tx struct {
