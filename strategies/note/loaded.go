@@ -35,6 +35,7 @@ const (
 	maxLoaded    = 6   // that are told
 	maxForbidden = 6   // sentences of one
 	maxSays      = 200 // of a sentence, in characters
+	maxCondition = 40  // that a line begins with, in bytes
 	// They may cost loadedShare in hundredths of the budget, and littleShare where that is at most minLoaded tokens.
 	loadedShare = 5
 	littleShare = 25
@@ -129,13 +130,26 @@ func forbidden(text string) (list []string) {
 			list = append(list, shortened(strings.TrimSuffix(above, leftOutHere)+" "+plain(bare), maxSays))
 			continue
 		}
+		where := condition(plain(bare))
 		for s := range sentences(plain(bare)) {
-			if forbids(s) && !isQuestion(s) && len(list) < maxForbidden {
+			if forbids(s) && !isQuestion(s) && !strings.HasSuffix(s, ":") && len(list) < maxForbidden {
+				if where != "" && !strings.HasPrefix(s, where) {
+					s = where + leftOutHere + " " + s
+				}
 				list = append(list, shortened(s, maxSays))
 			}
 		}
 	}
 	return list
+}
+
+// condition is what all of a line holds for, where it begins with that: "In Claude Code:".
+func condition(line string) string {
+	lead, _, ok := strings.Cut(line, ": ")
+	if !ok || len(lead) > maxCondition || strings.ContainsAny(lead, ".!?") {
+		return ""
+	}
+	return lead + ":"
 }
 
 // forbids reports whether a sentence says what must not be done, and not what need not be: "you don't need it".

@@ -49,6 +49,21 @@ func TestWhatSkillsForbid(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	})
+	t.Run("with what they hold for, and no headings", func(t *testing.T) {
+		skill := meta("Base directory for this skill: /home/a/.claude/skills/powers\n\n" +
+			"**In Claude Code:** Use the `Skill` tool. It shows the skill. Never use the Read tool on skill files.\n\n**In other environments:** Read them.\n\n" +
+			"Step B: show the transcript (do NOT show raw output to user):\n\n```bash\ngrep x\n```\n\nYou must not guess.\n")
+		text := render(session("Look.", skill, said("Read.")), note.Options{})
+		for _, want := range []string{"  - In Claude Code: [...] Never use the Read tool on skill files.\n",
+			"  - You must not guess."} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "raw output") {
+			t.Errorf("a heading is told:\n%s", text)
+		}
+	})
 	t.Run("no skill", func(t *testing.T) {
 		text := render(session("Look.", run("cat /home/a/.notes/SKILL.md", "never read", false), said("Read."),
 			run("cat plugins/mine/skills/search/SKILL.md", "---\nname: x\ndescription: y\n---\nNever dump it.", false)),
