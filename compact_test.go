@@ -397,8 +397,8 @@ func TestMessagesWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestNextToNothingIsNoGain: a session of a few tokens of which a compaction would free next to none stays as it is, and
-// the report says so with both figures; where somebody names a target it is made all the same.
+// TestNextToNothingIsNoGain: a session of a few tokens of which a compaction would free next to none stays as it is,
+// and the report says so with both figures; where somebody names a target it is made all the same.
 func TestNextToNothingIsNoGain(t *testing.T) {
 	features.Proves(t, "A8", "K20")
 	msgs := []abi.Message{

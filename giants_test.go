@@ -126,8 +126,8 @@ func TestGiantOutputOfAPersonsCommand(t *testing.T) {
 	}
 }
 
-// TestOutputOfAPersonsCommandLeavesTheNoteItsDue: what a command put out that a person ran last fits under the target, and
-// takes most of it: it is cut for the note to have what it is due. Where it leaves that, it stays whole.
+// TestOutputOfAPersonsCommandLeavesTheNoteItsDue: what a command put out that a person ran last fits under the
+// target, and takes most of it: it is cut for the note to have what it is due. Where it leaves that, it stays whole.
 func TestOutputOfAPersonsCommandLeavesTheNoteItsDue(t *testing.T) {
 	features.Proves(t, "K10", "A11", "complaint 5")
 	for _, tc := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/agenttest"
 )
 
-// TestDoctor: doctor has the real program compact a session through its plug, leaves nothing of that behind, and says so
-// where the plug does not do it.
+// TestDoctor: doctor has the real program compact a session through its plug, leaves nothing of that behind, and says
+// so where the plug does not do it.
 func TestDoctor(t *testing.T) {
 	const works = "it compacted a small session through kagewasm"
 	healthy := func(t *testing.T, h *agenttest.Home, kagewasm, agent string) {

@@ -159,8 +159,8 @@ func TestOpenCodeShrinksResults(t *testing.T) {
 	}
 }
 
-// TestOpenCodeSubagent: a subagent whose own window is full is compacted through us, as a session of its own, and the one
-// that called it is left alone. An answer that breaks off costs neither anything.
+// TestOpenCodeSubagent: a subagent whose own window is full is compacted through us, as a session of its own, and the
+// one that called it is left alone. An answer that breaks off costs neither anything.
 func TestOpenCodeSubagent(t *testing.T) {
 	a := newOpenCode(t)
 	a.Must(t, a.kagewasm, "install", "opencode")

@@ -58,7 +58,8 @@ func hangsUp(t *testing.T) (socket string) {
 	return socket
 }
 
-// servesAlone is a program that starts kagewasm's server and does nothing else: what a plug compacts then, that has done.
+// servesAlone is a program that starts kagewasm's server and does nothing else: what a plug compacts then, that has
+// done.
 func servesAlone(t *testing.T, dir, kagewasm string) string {
 	t.Helper()
 	path := filepath.Join(dir, "serves-alone")
@@ -68,8 +69,8 @@ func servesAlone(t *testing.T, dir, kagewasm string) string {
 	return path
 }
 
-// TestServer: where the command cannot compact, kagewasm's server does, which the plug starts; where the server goes away
-// in the middle, the command does.
+// TestServer: where the command cannot compact, kagewasm's server does, which the plug starts; where the server goes
+// away in the middle, the command does.
 func TestServer(t *testing.T) {
 	t.Run("Claude Code", func(t *testing.T) {
 		c := newClaude(t)

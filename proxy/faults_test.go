@@ -79,8 +79,8 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestRefusedInStream: a refusal in a stream that has begun is one, in every wire, and the client sees nothing of it. What
-// else goes wrong in a stream, and a stream that goes well, is the client's byte for byte.
+// TestRefusedInStream: a refusal in a stream that has begun is one, in every wire, and the client sees nothing of it.
+// What else goes wrong in a stream, and a stream that goes well, is the client's byte for byte.
 func TestRefusedInStream(t *testing.T) {
 	begins := map[string]string{
 		"anthropic": "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n" +

@@ -107,8 +107,8 @@ const (
 	// next compaction is less. It is small, so that the note itself never
 	// becomes what the next compaction would have to remove.
 	tightShare = 0.02
-	// wordsTimes is how many times what persons wrote a note takes that has it whole, with aroundWords beside each message,
-	// of which maxWords count at most, in tokens. It takes wordsPart of the target at most for that.
+	// wordsTimes is how many times what persons wrote a note takes that has it whole, with aroundWords beside each
+	// message, of which maxWords count at most, in tokens. It takes wordsPart of the target at most for that.
 	wordsTimes  = 3
 	aroundWords = 8
 	maxWords    = 300
@@ -177,8 +177,8 @@ func defaultHost(total, target int) int {
 	return max(little, much)
 }
 
-// wordsHost is what the host may say in a note for the words of persons to stand in it that may go, in tokens: they are a
-// small part of a session, and worth more of it than anything else.
+// wordsHost is what the host may say in a note for the words of persons to stand in it that may go, in tokens: they
+// are a small part of a session, and worth more of it than anything else.
 func (v *View) wordsHost() int {
 	words := 0
 	for i, person := range abi.Persons(v.Messages) {

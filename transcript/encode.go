@@ -14,16 +14,13 @@ import (
 // after a compaction, in their order, and what came new. to may be [Same] or
 // empty for the format that the session was read in.
 //
-// In the session's own format an entry with the id of a message that was read
-// is that message and is written with its bytes; only the content of a tool
-// result and the arguments of a tool call may differ, and are then replaced in
-// place; an answer may have lost its thinking, see [abi.Message.WithoutThinking]
-// and [Session.KeepsThinking]; and of the words of a person, or of what
-// a command of theirs put out, beginning and end may be left, see firewall.Shorten. Arguments in an answer that carries a provider's signature stay as they
-// are, and so do those that are no text or object of the model's making (a
-// screenshot). (Meta and Raw are the host's to change and are not compared.) An
-// entry with another id is written as a new message. The file around the
-// messages stays as it is.
+// In the session's own format an entry with the id of a message that was read is that message and is written with its
+// bytes; only the content of a tool result and the arguments of a tool call may differ, and are then replaced in
+// place; an answer may have lost its thinking, see [abi.Message.WithoutThinking] and [Session.KeepsThinking]; and of
+// the words of a person, or of what a command of theirs put out, beginning and end may be left, see firewall.Shorten.
+// Arguments in an answer that carries a provider's signature stay as they are, and so do those that are no text or
+// object of the model's making (a screenshot). (Meta and Raw are the host's to change and are not compared.) An entry
+// with another id is written as a new message. The file around the messages stays as it is.
 //
 // In another format the whole file is new, and what the format cannot hold is
 // left out: see the package comment. Messages that are for no model are left out of

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// giveBack has the kernel forget which pages of the code of the program the start touched, and returns how many bytes of
-// addresses that are. What is needed is mapped again when it is met: of a program of this size the start maps
+// giveBack has the kernel forget which pages of the code of the program the start touched, and returns how many bytes
+// of addresses that are. What is needed is mapped again when it is met: of a program of this size the start maps
 // twice what a compaction needs, and all of it counts as the process's own. Code is never written to, so nothing is
 // lost.
 func giveBack() (size int) {

@@ -1,5 +1,5 @@
-// Package agenttest runs the real agents in tests: programs as npm installs them, in a home folder of their own, against
-// servers on loopback that speak the wire of their provider. No test of it needs the network or a key.
+// Package agenttest runs the real agents in tests: programs as npm installs them, in a home folder of their own,
+// against servers on loopback that speak the wire of their provider. No test of it needs the network or a key.
 package agenttest
 
 import (
@@ -21,8 +21,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/soak"
 )
 
-// Program finds an agent that make npm-agents has installed. It skips the test where it is missing, and fails it where
-// it has to be there. Tests with agents take minutes: make test leaves them out, make test-agents runs them, side by side.
+// Program finds an agent that make npm-agents has installed. It skips the test where it is missing, and fails it
+// where it has to be there. Tests with agents take minutes: make test leaves them out, make test-agents runs them,
+// side by side.
 func Program(t *testing.T, name string) string {
 	t.Helper()
 	soak.Only(t, "drives the real "+name)

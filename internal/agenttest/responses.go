@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Responses serves a model by the Responses API, streaming, and returns its base URL. It knows nothing of compactions: a
-// request that holds one is refused.
+// Responses serves a model by the Responses API, streaming, and returns its base URL. It knows nothing of
+// compactions: a request that holds one is refused.
 func Responses(tb testing.TB, m *Model) string {
 	tb.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.responses(w, r) }))

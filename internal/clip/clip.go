@@ -2,12 +2,10 @@
 // of the project cuts with it. (Its name is not text because half of the functions
 // that use it have a variable of that name.)
 //
-// [Head], [Tail] and [Ends] count bytes, [Chars] and [LastChars] characters; none
-// of them says that there was more. [Cut] and [CutChars] add a mark of the
-// caller's, and [Bytes], [Line] and [Words] have room for theirs; [Whole] goes on to the
-// end of the word, [First] and [Last] stop at one, and [OneLine] only takes line breaks out. [Tokens] and [Shrink] count
-// tokens, with whatever counter they are given. [Digits] counts
-// those at the beginning.
+// [Head], [Tail] and [Ends] count bytes, [Chars] and [LastChars] characters; none of them says that there was more.
+// [Cut] and [CutChars] add a mark of the caller's, and [Bytes], [Line] and [Words] have room for theirs; [Whole] goes
+// on to the end of the word, [First] and [Last] stop at one, and [OneLine] only takes line breaks out. [Tokens] and
+// [Shrink] count tokens, with whatever counter they are given. [Digits] counts those at the beginning.
 //
 // A text that fits is returned as it is. Lengths below zero are zero. Guests
 // compile this package too.

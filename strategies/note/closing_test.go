@@ -242,8 +242,8 @@ func asWords(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }), " ")
 }
 
-// TestAnswersBeforeNames: in a large note of which persons' words leave a part of their room, what the agent answered to
-// them takes it before names do.
+// TestAnswersBeforeNames: in a large note of which persons' words leave a part of their room, what the agent answered
+// to them takes it before names do.
 func TestAnswersBeforeNames(t *testing.T) {
 	features.Proves(t, "A6", "complaint 18")
 	msgs := session("Look at the modes.")

@@ -10,8 +10,8 @@ import (
 )
 
 // A wish may be taken back by its name, long after it: "forget the endpoint". Where the message that it stood in is
-// shortened it is listed among the rules, and there the words that may take it back stand behind it, as a quote: whether
-// they do is for the reader to say.
+// shortened it is listed among the rules, and there the words that may take it back stand behind it, as a quote:
+// whether they do is for the reader to say.
 
 // droppingWords take back what is named behind them.
 var droppingWords = newVocabulary("dropping")
@@ -45,8 +45,8 @@ func drops(n int, text string) (list []dropped) {
 	return list
 }
 
-// namesDropped are the words behind the one that takes back, up to the end of the clause: "forget the endpoint, ..." names
-// the endpoint.
+// namesDropped are the words behind the one that takes back, up to the end of the clause: "forget the endpoint, ..."
+// names the endpoint.
 func namesDropped(s string) (names []string) {
 	lower := strings.ToLower(negated.ReplaceAllString(s, ""))
 	rest := droppingWords.behind(lower + " ")

@@ -68,8 +68,8 @@ func TestEarlierSummaryIsOfThen(t *testing.T) {
 	})
 }
 
-// TestEarlierSummaryOfWhatIsTold: a summary that somebody else wrote of messages that the note tells too takes less room
-// in it than one that is all that is known of them, and what it says was open stays.
+// TestEarlierSummaryOfWhatIsTold: a summary that somebody else wrote of messages that the note tells too takes less
+// room in it than one that is all that is known of them, and what it says was open stays.
 func TestEarlierSummaryOfWhatIsTold(t *testing.T) {
 	features.Proves(t, "N13", "N8")
 	var text strings.Builder

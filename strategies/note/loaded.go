@@ -96,8 +96,9 @@ const (
 	skillName = "SKILL.md"
 )
 
-// skillFile is the file of a skill that the arguments of a call name, if they name one that agents load: it lies below a
-// hidden folder, as their settings do. One that lies among the sources of a project is what the work is about.
+// skillFile is the file of a skill that the arguments of a call name, if they name one that agents load: it lies
+// below a hidden folder, as their settings do. One that lies among the sources of a project is what the work is
+// about.
 func skillFile(args string) string {
 	before, _, ok := strings.Cut(args, "/"+skillName)
 	folder := before[strings.LastIndexAny(before, " \"'=(")+1:]

@@ -9,8 +9,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// TestWhatSkillsForbid: of a skill that the agent loaded and of a message of the system that came in the middle the note
-// says where it can be read again, and what it forbids, once, after any number of compactions.
+// TestWhatSkillsForbid: of a skill that the agent loaded and of a message of the system that came in the middle the
+// note says where it can be read again, and what it forbids, once, after any number of compactions.
 func TestWhatSkillsForbid(t *testing.T) {
 	features.Proves(t, "N13")
 	meta := func(text string) abi.Message {

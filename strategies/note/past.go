@@ -11,9 +11,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
-// A summary that another program wrote says how things were when it was written: what it calls open may be done since,
-// and a rule in it taken back. So it is told as of then, with what it says in that order: what was open, what bound, and
-// the rest.
+// A summary that another program wrote says how things were when it was written: what it calls open may be done
+// since, and a rule in it taken back. So it is told as of then, with what it says in that order: what was open, what
+// bound, and the rest.
 
 // past is a summary that somebody else wrote, line by line.
 type past struct {
@@ -78,8 +78,8 @@ func quoteInto(lines *[]string, line string) {
 	}
 }
 
-// written says when a summary was written that follows message n of a person: before the next one, or in the middle of n
-// where the agent goes on with that first.
+// written says when a summary was written that follows message n of a person: before the next one, or in the middle
+// of n where the agent goes on with that first.
 func (p *past) written(n int, next []abi.Message, origins []abi.Origin) {
 	p.n, p.within = n+1, false
 	for i := range next {

@@ -113,8 +113,8 @@ func TestState(t *testing.T) {
 	})
 }
 
-// TestStateSaysWhatFollows: where the agent goes on in what stays, the note says that the end it tells is not the newest;
-// where nothing of that stays it says nothing, and neither does the note after it.
+// TestStateSaysWhatFollows: where the agent goes on in what stays, the note says that the end it tells is not the
+// newest; where nothing of that stays it says nothing, and neither does the note after it.
 func TestStateSaysWhatFollows(t *testing.T) {
 	features.Proves(t, "N13")
 	const follows = "## Where it stood at the end\nThe last of the messages below came after it.\n[1]\n- "

@@ -57,8 +57,9 @@ func show(turns []turn, focus *Focus, budget int, count func(string) int) *view 
 	return v
 }
 
-// shrink makes the words fit, and returns what they cost. Long words shrink before short
-// ones, but small talk goes before words that say something shrink to a sentence, and those that bind what follows last; old ones before new ones, and the newest when all others have.
+// shrink makes the words fit, and returns what they cost. Long words shrink before short ones, but small talk goes
+// before words that say something shrink to a sentence, and those that bind what follows last; old ones before new
+// ones, and the newest when all others have.
 func (v *view) shrink(budget int) (total int) {
 	cost := make([]int, len(v.turns))
 	for i := range v.turns {

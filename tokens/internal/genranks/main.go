@@ -39,8 +39,8 @@ func run(name, dir string) error {
 	return nil
 }
 
-// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file. The
-// older one, which few sessions need, is compressed, and so are the labels, for the size of programs.
+// published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file.
+// The older one, which few sessions need, is compressed, and so are the labels, for the size of programs.
 func published(name string) (files map[string][]byte, err error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 // beside each other, and where they begin is known by how many children come before. It begins with the number of
 // nodes, of tokens, of those with many children and of those with long left parts, each four bytes. Then there is a
 // record for each 32 nodes, of 24 bytes: how many children each has, two bits, where 3 stands for three and what the
-// next of the many says; where the first child of the first one is; for each a bit, whether it is a token; the place of
-// the first token; and that of the first of the many. Then the many, a byte each. Then the tokens, three bytes each: the rank in 18 bits, and in six the
-// length of the first of the two tokens that it was merged from (its own where it is one byte); and a byte more, so
-// that four can be read at once. Where the six bits are full, the long have it, in four bytes: the token's place, and
-// above it the length. The root's 256 children are not among those that are counted. Labels are the last byte of each
-// node, and eight more, so that eight can be read at once.
+// next of the many says; where the first child of the first one is; for each a bit, whether it is a token; the place
+// of the first token; and that of the first of the many. Then the many, a byte each. Then the tokens, three bytes
+// each: the rank in 18 bits, and in six the length of the first of the two tokens that it was merged from (its own
+// where it is one byte); and a byte more, so that four can be read at once. Where the six bits are full, the long
+// have it, in four bytes: the token's place, and above it the length. The root's 256 children are not among those
+// that are counted. Labels are the last byte of each node, and eight more, so that eight can be read at once.
 func write(ranks map[string]int) (labels, doc []byte, err error) {
 	if err := check(ranks); err != nil {
 		return nil, nil, err
@@ -125,8 +125,8 @@ func check(ranks map[string]int) error {
 	return nil
 }
 
-// trie returns the beginnings of all tokens, the empty one first, shorter ones before longer ones: those that go on from
-// the same one stand together.
+// trie returns the beginnings of all tokens, the empty one first, shorter ones before longer ones: those that go on
+// from the same one stand together.
 func trie(ranks map[string]int) []string {
 	seen := map[string]bool{"": true}
 	for t := range ranks {

@@ -43,8 +43,8 @@ const dialTime = time.Second
 // ErrNone is the cause of the error where no server runs.
 var ErrNone = errors.New("no server runs")
 
-// Socket is where the server of a state folder listens. It is empty where no program could be told: programs in Node find
-// no sockets on Windows, and a path of one has at most some 100 bytes.
+// Socket is where the server of a state folder listens. It is empty where no program could be told: programs in Node
+// find no sockets on Windows, and a path of one has at most some 100 bytes.
 func Socket(dir string) string {
 	path := filepath.Join(dir, state.SocketFile)
 	if goruntime.GOOS == "windows" || len(path) > 100 {

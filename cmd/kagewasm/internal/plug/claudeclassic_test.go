@@ -10,8 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 )
 
-// TestClassicHooks: the settings of a Claude Code without mods get two hooks, keep everything else as it is written, and
-// lose nothing but those two again, also where the user or Claude Code itself has rewritten them meanwhile.
+// TestClassicHooks: the settings of a Claude Code without mods get two hooks, keep everything else as it is written,
+// and lose nothing but those two again, also where the user or Claude Code itself has rewritten them meanwhile.
 func TestClassicHooks(t *testing.T) {
 	const mine = `{"hooks":{"PreCompact":[{"hooks":[{"type":"command","command":"mine"}]}]},"a":1}`
 	for _, c := range []struct{ why, was, rewritten, left string }{

@@ -18,8 +18,8 @@ import (
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// trial is a folder in which a real program compacts the sample: the plug as it is installed, and nothing of the user's.
-// What it records stays in there.
+// trial is a folder in which a real program compacts the sample: the plug as it is installed, and nothing of the
+// user's. What it records stays in there.
 type trial struct {
 	dir   string
 	setup Setup

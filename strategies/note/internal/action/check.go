@@ -62,7 +62,8 @@ func (a *Action) OnlyChecks() bool {
 	return checks > 0
 }
 
-// SameFolder reports whether two scripts may run in one folder: both say where, and it is another one, or else they may.
+// SameFolder reports whether two scripts may run in one folder: both say where, and it is another one, or else they
+// may.
 func SameFolder(dir, other string) bool { return dir == "" || other == "" || Same(dir, other) }
 
 // Dir is the folder that the script changes to before it does something, empty where it does not say.
@@ -193,8 +194,8 @@ func Unpassed(list, passed []Check) []Check {
 	return slices.DeleteFunc(slices.Clone(list), func(c Check) bool { return AmongChecks([]Check{c}, passed) })
 }
 
-// covers reports whether a check that passes says so of another one: that one looks at no more, in no other way, and not
-// many times as often.
+// covers reports whether a check that passes says so of another one: that one looks at no more, in no other way, and
+// not many times as often.
 func (c *Check) covers(part *Check) bool {
 	if c.text != "" || part.text != "" {
 		return c.text == part.text

@@ -247,7 +247,8 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
-// TestWrittenAgain: a file that one script deletes and writes is there, also where it is not known how the script ended.
+// TestWrittenAgain: a file that one script deletes and writes is there, also where it is not known how the script
+// ended.
 func TestWrittenAgain(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := called("Write", "file_path", "/srv/kw/out/a.go", "ok", false)

@@ -38,8 +38,8 @@ const (
 	HeadErrors = "Errors, newest last:"
 )
 
-// PassedLine stands below a failure in a note whose command passed later, SettledLine below one of a check where another
-// one that holds it did.
+// PassedLine stands below a failure in a note whose command passed later, SettledLine below one of a check where
+// another one that holds it did.
 const (
 	PassedLine  = "Passed later."
 	SettledLine = "A check that holds it passed later."

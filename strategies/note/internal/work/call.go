@@ -88,8 +88,8 @@ const (
 // identified is what identifies a text that no call has a part in.
 func identified(text string) string { return found(text, nil) }
 
-// found is what identifies a result: of an object, where it differs from what the call gave, its ids, numbers and states
-// that the call did not give itself; of a text, its first line.
+// found is what identifies a result: of an object, where it differs from what the call gave, its ids, numbers and
+// states that the call did not give itself; of a text, its first line.
 func found(text string, args []action.Arg) string {
 	fields, ok := fieldsOf(text)
 	if !ok {
