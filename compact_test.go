@@ -405,7 +405,8 @@ func TestNextToNothingIsNoGain(t *testing.T) {
 		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Write hello to a.txt, and nothing else.")},
 		{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "w", Name: "write_file",
 			Arguments: `{"file_path": "a.txt", "content": "hello"}`}}},
-		{ID: "result", Role: abi.RoleTool, ToolCallID: "w", Content: abi.Text("Overwrote /home/a/work/project/a.txt, 5 bytes.")},
+		{ID: "result", Role: abi.RoleTool, ToolCallID: "w",
+			Content: abi.Text("Overwrote /home/a/work/project/a.txt, 5 bytes.")},
 		{ID: "on", Role: abi.RoleUser, Content: abi.Text("System: Please continue.")},
 		{ID: "done", Role: abi.RoleAssistant, Content: abi.Text("It is written. What is next?")},
 	}

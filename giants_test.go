@@ -136,7 +136,8 @@ func TestOutputOfAPersonsCommandLeavesTheNoteItsDue(t *testing.T) {
 	}{{800, true}, {100, false}} {
 		t.Run(fmt.Sprintf("%d lines", tc.lines), func(t *testing.T) {
 			listing := "Ran `find .`\n" + strings.Repeat("a name of a file\n", tc.lines) + "end"
-			msgs := append(chat(2000), abi.Message{ID: "ran", Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(listing)})
+			ran := abi.Message{ID: "ran", Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(listing)}
+			msgs := append(chat(2000), ran)
 			req := request(10_000, msgs)
 			req.Recall = "ask the host"
 			r := compact(t, newCompactor(t, kagewasm.Options{}), req)

@@ -195,7 +195,8 @@ func record(l *look, r *Report) *abi.Record {
 		rec.Source = *r.Source
 	}
 	h := sha256.New()
-	for _, list := range [][]string{{l.req.Session.ID, l.req.Session.AgentPath, l.start.Format(time.RFC3339Nano)}, rec.Superseded, rec.Inserted} {
+	of := []string{l.req.Session.ID, l.req.Session.AgentPath, l.start.Format(time.RFC3339Nano)}
+	for _, list := range [][]string{of, rec.Superseded, rec.Inserted} {
 		for _, s := range list {
 			h.Write([]byte(s + "\x00"))
 		}

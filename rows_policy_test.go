@@ -136,7 +136,8 @@ func TestInDollars(t *testing.T) {
 	req.Session.Model = name
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: writes("all is well")}), req).Report
 	rc, cache := r.Receipt, r.Metrics.Cache
-	once := r.Cost.Compactor + float64(r.TokensAfter-cache.PrefixTokens)*(rates.CacheWrite-rates.CacheRead)*m.TokenScale/1e6
+	written := float64(r.TokensAfter-cache.PrefixTokens) * m.TokenScale
+	once := r.Cost.Compactor + written*(rates.CacheWrite-rates.CacheRead)/1e6
 	saved := float64(r.TokensBefore-r.TokensAfter) * rates.CacheRead * m.TokenScale / 1e6
 	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 ||
 		math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {

@@ -30,7 +30,8 @@ func TestTargetsAreMonotoneWithAModel(t *testing.T) {
 	features.Proves(t, "K2", "K25")
 	const windowMessages = 20
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Model: brief{}})
-	for _, path := range append(corpus(t), shared.Glob(t, "data", "sessions", "entireio-cli__claude-51-a265047d72-3.jsonl")...) {
+	long := shared.Glob(t, "data", "sessions", "entireio-cli__claude-51-a265047d72-3.jsonl")
+	for _, path := range append(corpus(t), long...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			in, err := os.ReadFile(path)
 			if err != nil {

@@ -46,8 +46,8 @@ func compacting(ctx context.Context, p *peers) (rows []Row, err error) {
 	out := filepath.Join(p.dir, "out.jsonl")
 	script := filepath.Join(p.node, "trim.mjs")
 	for _, path := range list {
-		ours, err := process(ctx, runs, p.command, "compact", path, "--window", fmt.Sprint(window), "--force", "--no-record", "-q",
-			"--out", out)
+		ours, err := process(ctx, runs, p.command, "compact", path, "--window", fmt.Sprint(window), "--force",
+			"--no-record", "-q", "--out", out)
 		if err != nil {
 			return nil, err
 		}

@@ -154,8 +154,9 @@ func (g *Growth) table() string {
 	if g.Exponent > maxExponent {
 		mark = " ✗"
 	}
-	fmt.Fprintf(&b, "\n### %s\n\nAt a load of %s. A session of one message takes %s ms. What there is beside it grows with the number of messages"+
-		"\nto the power of **%.2f**%s (wanted: %.2f at most).\n\n| messages | MB | ms | µs a message beside the start |\n"+
+	fmt.Fprintf(&b, "\n### %s\n\nAt a load of %s. A session of one message takes %s ms. What there is beside it "+
+		"grows with the number of messages\nto the power of **%.2f**%s (wanted: %.2f at most).\n\n"+
+		"| messages | MB | ms | µs a message beside the start |\n"+
 		"|---|---|---|---|\n", growthTitle, g.Load, figure(g.Start), g.Exponent, mark, maxExponent)
 	for _, p := range g.Points {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", p.Messages, figure(p.MB), figure(p.MS),

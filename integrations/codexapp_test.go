@@ -144,7 +144,8 @@ func TestCodexByHand(t *testing.T) {
 	if n := len(c.model.Requests()) - asked; n != 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
-	app.call("turn/start", map[string]any{"threadId": thread, "input": []any{map[string]any{"type": "text", "text": "go on"}}})
+	input := []any{map[string]any{"type": "text", "text": "go on"}}
+	app.call("turn/start", map[string]any{"threadId": thread, "input": input})
 	app.done()
 	small := c.model.Last(t)
 	whole(t, 0, small)

@@ -50,7 +50,8 @@ func again(t *testing.T, h *agenttest.Home, interpreter, script, plug string, in
 // serves leaves the plug kagewasm's server alone.
 func serves(t *testing.T, h *agenttest.Home, command string) {
 	t.Helper()
-	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), servesAlone(t, h.Project, agenttest.Kagewasm(t)), h.Socket())
+	program := servesAlone(t, h.Project, agenttest.Kagewasm(t))
+	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), program, h.Socket())
 }
 
 // breaks makes the plug call a program that is not there, and ask a server that is killed.

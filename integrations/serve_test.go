@@ -63,7 +63,8 @@ func hangsUp(t *testing.T) (socket string) {
 func servesAlone(t *testing.T, dir, kagewasm string) string {
 	t.Helper()
 	path := filepath.Join(dir, "serves-alone")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n[ \"$1\" = serve ] && exec "+kagewasm+" \"$@\"\nexit 1\n"), 0o755); err != nil {
+	script := "#!/bin/sh\n[ \"$1\" = serve ] && exec " + kagewasm + " \"$@\"\nexit 1\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -86,7 +87,8 @@ func TestServer(t *testing.T) {
 			session := c.seed(t, recorded(t, longSession)[:60]) // the same id each time
 			r := c.ask(t, session, "/compact")
 			log, err := os.ReadFile(c.log(session))
-			if err != nil || r.IsError || c.boundaries(t, session) != 1 || !strings.Contains(string(log), "<compaction_summary-") {
+			if err != nil || r.IsError || c.boundaries(t, session) != 1 ||
+				!strings.Contains(string(log), "<compaction_summary-") {
 				t.Errorf("by the %s: %+v, %d compactions, %v", by.what, r, c.boundaries(t, session), err)
 			}
 			if c.stored(t, session) == 0 {
@@ -98,7 +100,8 @@ func TestServer(t *testing.T) {
 	t.Run("pi", func(t *testing.T) {
 		a := newPi(t)
 		a.Must(t, a.kagewasm, "install", "pi")
-		calls(t, filepath.Join(a.Dir, ".pi/agent/extensions/kagewasm/command.js"), servesAlone(t, a.Dir, a.kagewasm), a.Socket())
+		command := filepath.Join(a.Dir, ".pi/agent/extensions/kagewasm/command.js")
+		calls(t, command, servesAlone(t, a.Dir, a.kagewasm), a.Socket())
 		for _, turn := range agenttest.Replay(t, recorded(t, longSession), a.Project, bashCommand)[:6] {
 			a.model.Say(turn.Answers...)
 			a.pi(t, turn.Prompt)

@@ -118,8 +118,9 @@ func TestBuildRefuses(t *testing.T) {
 			"import { Output } from \"./kagewasm\";\nexport function turn_end(): i32 { return new Output().send(); }\n",
 			"does not export", "export function"},
 		{"chance and a console", "ts", "assembly/plugin.ts",
-			"import { Output } from \"./kagewasm\";\n/* Math.random */ const s = \"Math.random\"; // is chance\nexport function pre_compact(): i32 {\n" +
-				"  const r = Math.random();\n  console.log(r.toString());\n  return new Output().send();\n}\n",
+			"import { Output } from \"./kagewasm\";\n/* Math.random */ const s = \"Math.random\"; // is chance\n" +
+				"export function pre_compact(): i32 {\n  const r = Math.random();\n" +
+				"  console.log(r.toString());\n  return new Output().send();\n}\n",
 			"assembly/plugin.ts:4: Math.random\nassembly/plugin.ts:5: console\n", `hostCall("log"`},
 		{"a hook without a handler", "go", "plugin.yaml",
 			"name: tried\nversion: 0.1.0\nabi: 1\nhooks: [pre_compact, turn_end]\n",

@@ -103,7 +103,8 @@ func TestRefusedInStream(t *testing.T) {
 			}
 			refused := begins[d.name] + "data: " + refusals[d.name] + "\n\n"
 			well := strings.TrimSuffix(begins[d.name], "event: error\n") + "data: {\"said\":\"well\"}\n\ndata: [DONE]\n\n"
-			busy := begins[d.name] + "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+			busy := begins[d.name] +
+				`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n"
 			for _, c := range []struct {
 				why     string
 				streams []string

@@ -110,8 +110,8 @@ func TestManagedStream(t *testing.T) {
 		"anthropic": "message_start, content_block_start 0 compaction, content_block_delta 0, content_block_stop 0, " +
 			"content_block_start 1 text, content_block_delta 1, content_block_stop 1, message_delta, message_stop",
 		"openai responses": "response.created #0, response.in_progress #1, response.output_item.added 0 #2 compaction, " +
-			"response.output_item.done 0 #3 compaction, response.output_item.added 1 #4 message, response.output_item.done 1 #5 message, " +
-			"response.completed #6 [compaction message]",
+			"response.output_item.done 0 #3 compaction, response.output_item.added 1 #4 message, " +
+			"response.output_item.done 1 #5 message, response.completed #6 [compaction message]",
 	}
 	for _, d := range []dialect{dialects[0], dialects[2]} {
 		t.Run(d.name, func(t *testing.T) {
@@ -206,7 +206,8 @@ func TestStreamedOverflow(t *testing.T) {
 			_, _ = io.WriteString(w, refused)
 			return true
 		}
-		_, _ = io.WriteString(w, "event: response.created\ndata: {\"type\":\"response.created\"}\n\nevent: response.completed\ndata: {\"type\":\"response.completed\"}\n\n")
+		_, _ = io.WriteString(w, "event: response.created\ndata: {\"type\":\"response.created\"}\n\n"+
+			"event: response.completed\ndata: {\"type\":\"response.completed\"}\n\n")
 		return true
 	}
 	answer, _, says := s.post(t, d.path, d.body(d.conversation(90)), "Session-Id", "s1")

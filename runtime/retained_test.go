@@ -25,8 +25,9 @@ func TestDeletedWithItsCopy(t *testing.T) {
 	}
 	port, depot := retained.Key("The port is 4007."), retained.Key("The depot closes at six.")
 	start := map[string]string{
-		"asks notes/port.md": "- [rule] The port is 4007. (2026-11-01)\n- and more", "asks notes/depot.md": "The depot closes at six.",
-		"asks " + port: copyOf("The port is 4007."), "asks " + depot: copyOf("The depot closes at six."),
+		"asks notes/port.md":  "- [rule] The port is 4007. (2026-11-01)\n- and more",
+		"asks notes/depot.md": "The depot closes at six.",
+		"asks " + port:        copyOf("The port is 4007."), "asks " + depot: copyOf("The depot closes at six."),
 		"asks retained/odd.json": "no document", "other " + port: copyOf("The port is 4007."),
 	}
 	for key, gone := range map[string][]string{

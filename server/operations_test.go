@@ -141,8 +141,9 @@ func TestEveryOperation(t *testing.T) {
 func walkSessions(t *testing.T, w *walker) {
 	var one store.Session
 	r := w.ok("create-session", map[string]any{"id": "a b/ü", "agent": "main/reviewer", "context_window": 300}, &one)
-	if one.Key != "a b/ü#main/reviewer" || r.Header.Get("Location") != "/api/v1/sessions/a%20b%2F%C3%BC%23main%2Freviewer" {
-		t.Errorf("%+v at %s", one, r.Header.Get("Location"))
+	at := r.Header.Get("Location")
+	if one.Key != "a b/ü#main/reviewer" || at != "/api/v1/sessions/a%20b%2F%C3%BC%23main%2Freviewer" {
+		t.Errorf("%+v at %s", one, at)
 	}
 	w.no(409, abi.CodeConflict, "create-session", map[string]any{"id": "a b/ü", "agent": "main/reviewer"})
 	w.no(422, abi.CodeUsage, "create-session", map[string]any{"id": "a#b"})

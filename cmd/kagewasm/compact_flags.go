@@ -70,8 +70,8 @@ func (f *compactFlags) register(e env, c *cobra.Command) {
 func (f *compactFlags) registerSession(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
-	fs.StringVar(&f.session, "session", "", "`ID` under which the session is kept (default: the one that FILE names, else "+
-		"one made of its first messages)")
+	fs.StringVar(&f.session, "session", "", "`ID` under which the session is kept (default: the one that FILE names, "+
+		"else one made of its first messages)")
 	fs.StringVar(&f.agent, "agent", "",
 		"agent whose settings hold: its `PATH` in the configuration, such as main/reviewer (default: the main one)")
 	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration for this time: `FIELD=VALUE`, "+

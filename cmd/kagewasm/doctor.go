@@ -122,8 +122,8 @@ func answers(ctx context.Context, p plugged, look func(what, why, fix string) bo
 	build, err := plug.Answers(ctx, p.plan.Keeps, false)
 	switch own := readVersion().build(); {
 	case err != nil:
-		return look("proxy", err.Error()+": "+p.agent.Title+" has no provider", p.plan.Next+"; without it: kagewasm uninstall "+
-			p.agent.Name)
+		return look("proxy", err.Error()+": "+p.agent.Title+" has no provider",
+			p.plan.Next+"; without it: kagewasm uninstall "+p.agent.Name)
 	case build != own:
 		return look("proxy", fmt.Sprintf("it is version %s, and this is %s", build, own), again)
 	}

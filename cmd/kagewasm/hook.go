@@ -65,7 +65,8 @@ func newHook(e env) *cobra.Command {
 				if err != nil {
 					return nil // nothing was compacted that a note is about
 				}
-				return errors.Join(os.Remove(kept), e.print("What the summary may have left out, exactly as it was:\n"+string(note)))
+				err = e.print("What the summary may have left out, exactly as it was:\n" + string(note))
+				return errors.Join(os.Remove(kept), err)
 			}
 			return nil
 		},

@@ -42,7 +42,8 @@ func earlierState(t *testing.T, values int) string {
 		t.Fatal(err)
 	}
 	for i := range values {
-		if err := files.Set(t.Context(), "notes", fmt.Sprintf("part%d/note-%d.md", i%7, i), fmt.Sprint("note ", i)); err != nil {
+		key := fmt.Sprintf("part%d/note-%d.md", i%7, i)
+		if err := files.Set(t.Context(), "notes", key, fmt.Sprint("note ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}

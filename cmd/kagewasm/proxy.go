@@ -64,7 +64,8 @@ it, undo takes it back. --state :memory: keeps nothing.`,
 	fs.DurationVar(&f.idle, "idle", 0, "end when nothing was asked for that long, such as 30m (default: never)")
 	fs.IntVar(&f.window, "window", 0, "context window of all models in `TOKENS` (default: the configuration's, else each "+
 		"model's own)")
-	fs.StringVar(&f.agent, "agent", "", "agent whose settings hold: its `PATH` in the configuration (default: the main one)")
+	fs.StringVar(&f.agent, "agent", "",
+		"agent whose settings hold: its `PATH` in the configuration (default: the main one)")
 	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration: `FIELD=VALUE`; may be repeated")
 	e.pluginFlag(cmd, &f.plugins, pluginUsage)
 	f.configFlag.registerUsed(cmd)
@@ -177,8 +178,8 @@ func upstreamOf(name string) (u *url.URL, route func(http.Header) *url.URL, err 
 		}, nil
 	}
 	if u, err = url.Parse(name); err != nil || u.Host == "" {
-		return nil, nil, ui.Usagef("--upstream %q: give the provider's base URL, such as https://api.anthropic.com, or codex "+
-			"for what Codex talks to", name)
+		return nil, nil, ui.Usagef("--upstream %q: give the provider's base URL, such as https://api.anthropic.com, or "+
+			"codex for what Codex talks to", name)
 	}
 	return u, nil, nil
 }

@@ -42,7 +42,11 @@ type generated struct {
 }
 
 func newGenerated(conf configured) *generated {
-	return &generated{conf: conf, byEncoding: make(map[tokens.Encoding]proxy.Engine), models: make(map[string]tokens.Model)}
+	return &generated{
+		conf:       conf,
+		byEncoding: make(map[tokens.Encoding]proxy.Engine),
+		models:     make(map[string]tokens.Model),
+	}
 }
 
 // maxModels bounds the names of models that are remembered: a client may send any.

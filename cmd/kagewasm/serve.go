@@ -81,8 +81,8 @@ ends it when the requests at hand are answered; a second one ends it at once.`,
 		"anything for --idle (default 30m) or its program is another one; where one runs already, that is it")
 	fs.BoolVar(&f.stop, "stop", false, "end the server of the state folder, when the requests at hand are answered")
 	fs.BoolVar(&f.recall, "recall", false, "let agents search what compactions took away")
-	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that are held at most behind a compaction that is recorded: "+
-		"the oldest go first")
+	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that are held at most behind a compaction that is "+
+		"recorded: the oldest go first")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log each request")
 	fs.BoolVar(&f.asJSON, "json", false, "print where it listens as JSON, and log JSON")
 	e.pluginFlag(cmd, &f.compact.plugins, pluginUsage)

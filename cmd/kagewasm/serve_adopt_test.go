@@ -33,7 +33,8 @@ agents:
 	s := serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none",
 		"--config", filepath.Join(dir, "kagewasm.yaml"), "--adopt", "drops")
 	for _, agent := range []string{"main", "reviewer"} {
-		if err := s.Do(t.Context(), http.MethodPost, "/sessions", map[string]any{"id": agent, "agent": agent}, nil); err != nil {
+		opens := map[string]any{"id": agent, "agent": agent}
+		if err := s.Do(t.Context(), http.MethodPost, "/sessions", opens, nil); err != nil {
 			t.Errorf("a session of %s: %v", agent, err)
 		}
 	}

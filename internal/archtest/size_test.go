@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +23,7 @@ const (
 	maxMethods        = 25
 	maxFunctionLines  = 80
 	maxFileLines      = 600
+	maxColumns        = 120 // characters: a tab is one
 )
 
 // source is a file of the project.
@@ -35,28 +38,35 @@ type source struct {
 func sources(t *testing.T, tests bool) (list []source) {
 	t.Helper()
 	root := shared.Root(t)
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		base := d.Name()
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			if name != root && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" ||
-				base == "build" || base == "node_modules" || base == "oracle") {
-				return fs.SkipDir
-			}
-			return nil
-		case !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") != tests:
-			return nil
+	for _, name := range goFiles(t, "testdata", "oracle") {
+		if strings.HasSuffix(name, "_test.go") != tests {
+			continue
 		}
 		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.SkipObjectResolution)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		dir, err := filepath.Rel(root, filepath.Dir(name))
-		list = append(list, source{filepath.ToSlash(dir), base, tree, fset})
-		return err
+		list = append(list, source{filepath.ToSlash(filepath.Dir(name)), filepath.Base(name), tree, fset})
+	}
+	return list
+}
+
+// goFiles lists the files of the project below its root, but for those in folders
+// of the names without.
+func goFiles(t *testing.T, without ...string) (list []string) {
+	t.Helper()
+	without = append(without, "build", "node_modules")
+	err := fs.WalkDir(os.DirFS(shared.Root(t)), ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (slices.Contains(without, base) || strings.ContainsAny(base[:1], "._")):
+			return fs.SkipDir
+		case !d.IsDir() && strings.HasSuffix(base, ".go"):
+			list = append(list, filepath.FromSlash(name))
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ func Prepare(tb testing.TB, lang, dir string) {
 	switch lang {
 	case "c":
 		if out, err := clang(); err != nil {
-			Missing(tb, lang, "plugins in "+lang+": no clang for WebAssembly: apt-get install clang lld wasi-libc ("+err.Error()+out+")")
+			Missing(tb, lang, "plugins in "+lang+": no clang for WebAssembly: apt-get install clang lld wasi-libc ("+
+				err.Error()+out+")")
 		}
 	case "ts":
 		if _, err := exec.LookPath("node"); err != nil {

@@ -175,8 +175,9 @@ func TestProxyWithAnthropic(t *testing.T) {
 					Content: []anthropic.BetaContentBlockParamUnion{anthropic.NewBetaToolUseBlock(id, map[string]any{}, "run")}},
 				anthropic.NewBetaUserMessage(anthropic.NewBetaToolResultBlock(id, said(k), false)))
 		}
-		p.ContextManagement = anthropic.BetaContextManagementConfigParam{Edits: []anthropic.BetaContextManagementConfigEditUnionParam{{
-			OfCompact20260112: &anthropic.BetaCompact20260112EditParam{Trigger: anthropic.BetaInputTokensTriggerParam{Value: 50_000}}}}}
+		p.ContextManagement.Edits = []anthropic.BetaContextManagementConfigEditUnionParam{{
+			OfCompact20260112: &anthropic.BetaCompact20260112EditParam{
+				Trigger: anthropic.BetaInputTokensTriggerParam{Value: 50_000}}}}
 		return p
 	}
 	m, err := client.Beta.Messages.New(t.Context(), request("this"))

@@ -50,7 +50,8 @@ func (t *table) String() string {
 		"kept\terrors kept\tnames used\tcontinued\treread\tfallbacks\tagent $\tcompactor $\tviolations")
 	for _, k := range t.keys {
 		s := t.sums[k]
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.1f\t%.1f%%\t%.2f\t%.0f%%\t%.0f%%\t%.0f%%\t%.1f%%\t%.1f%%\t%d\t%d\t%.2f\t%.3f\t%d\n",
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.1f\t%.1f%%\t%.2f\t%.0f%%\t%.0f%%\t%.0f%%\t"+
+			"%.1f%%\t%.1f%%\t%d\t%d\t%.2f\t%.3f\t%d\n",
 			k.strategy, k.window, s.Calls, s.Unsent, s.Compactions, s.Per100Calls, 100*s.CachedShare, s.Ratio,
 			s.Summaries.Percent(), s.Failed.Percent(), s.Errors.Percent(),
 			replay.Share{Of: s.NamesListed, Whole: s.NamesUsed}.Percent(), s.Continuation.Percent(),

@@ -256,7 +256,8 @@ func TestModules(t *testing.T) {
 			if err != nil || len(got.Ran) != c.ran || len(got.NotRun) != 1-c.ran || string(knobs["port"]) != "4000" {
 				t.Fatalf("%+v, %v, %s", got, err, knobs)
 			}
-			if said := strings.Join(got.Differences, "\n"); !strings.Contains(said, c.different) || c.different == "" && !got.Identical {
+			said := strings.Join(got.Differences, "\n")
+			if !strings.Contains(said, c.different) || c.different == "" && !got.Identical {
 				t.Errorf("%+v", got)
 			}
 			for _, call := range calls {

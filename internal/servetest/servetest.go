@@ -245,9 +245,10 @@ func Chat(exchanges int) []abi.Message {
 		{Role: abi.RoleUser, Content: abi.Text("Mend the parser of the ledger.")}}
 	for i := range exchanges {
 		msgs = append(msgs,
-			abi.Message{Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("step %d of the work reads file%d.go and says why", i, i))},
-			abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("go on with part %d and keep port %d as it is", i,
-				4000+i))})
+			abi.Message{Role: abi.RoleAssistant,
+				Content: abi.Text(fmt.Sprintf("step %d of the work reads file%d.go and says why", i, i))},
+			abi.Message{Role: abi.RoleUser,
+				Content: abi.Text(fmt.Sprintf("go on with part %d and keep port %d as it is", i, 4000+i))})
 	}
 	return msgs
 }

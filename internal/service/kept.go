@@ -117,7 +117,8 @@ func (s *operator) ResetBreaker(ctx context.Context, name string) error {
 		return err
 	}
 	if p.Error != "" {
-		return &abi.Error{Code: abi.CodeUsage, Op: "breaker", Plugin: name, Message: "the plugin cannot be loaded: " + p.Error}
+		return &abi.Error{Code: abi.CodeUsage, Op: "breaker", Plugin: name,
+			Message: "the plugin cannot be loaded: " + p.Error}
 	}
 	if err := s.host.ResetBreaker(ctx, p.Digest); err != nil {
 		return err

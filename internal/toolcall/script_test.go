@@ -133,8 +133,8 @@ func TestQuote(t *testing.T) {
 
 // TestQuoteIsWordForWord: what a quotation has between its marks stands in the script, white space aside.
 func TestQuoteIsWordForWord(t *testing.T) {
-	words := rapid.SampledFrom([]string{"a", "-x", "'b c'", "\"d\"", "$(e f)", "2>&1", "> g", "| head -3", "&&", ";", "||", "\n",
-		"|", "(", ")", "# h", "cd i", "then", "<<J", "J", "&", "\\\n"})
+	words := rapid.SampledFrom([]string{"a", "-x", "'b c'", "\"d\"", "$(e f)", "2>&1", "> g", "| head -3", "&&", ";", "||",
+		"\n", "|", "(", ")", "# h", "cd i", "then", "<<J", "J", "&", "\\\n"})
 	rapid.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOf(words).Draw(t, "words"), " ")
 		flat := strings.Join(strings.Fields(strings.ReplaceAll(script, "\\\n", " ")), "")

@@ -55,7 +55,8 @@ func (t *Table) Get(ctx context.Context, ns, key string) (string, bool, error) {
 }
 
 func valueOf(ctx context.Context, c Conn, ns, key string) (value []byte, found bool, err error) {
-	err = c.QueryRowContext(ctx, "SELECT value FROM memory WHERE namespace = $1 AND key = $2", ns, []byte(key)).Scan(&value)
+	row := c.QueryRowContext(ctx, "SELECT value FROM memory WHERE namespace = $1 AND key = $2", ns, []byte(key))
+	err = row.Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}

@@ -189,7 +189,8 @@ func TestGapsAreMarked(t *testing.T) {
 			"- Agent: [...] To skip: 5"},
 		{"words behind an announcement", "Let me look at it.\n\nThe lock is taken late.", "And the docs too.",
 			"- Agent: [...] The lock is taken late."},
-		{"a sentence that does not follow on its heading", long + "\n\n## Not done\n\nI looked at it. It is slow.\n\nIs that well?",
+		{"a sentence that does not follow on its heading",
+			long + "\n\n## Not done\n\nI looked at it. It is slow.\n\nIs that well?",
 			strings.Repeat("And the docs. ", 20), "**Not done** [...] It is slow. Is that well?"},
 		{"what stands in a list below code", long + "\n\n1. Keep it:\n- as it is\n```\nx\n```\n- for ever\n2. Drop it.", "2",
 			"That was: 2. Drop it."},
@@ -239,7 +240,8 @@ func TestQuotesOfSessions(t *testing.T) {
 func asWords(text string) string {
 	text = regexp.MustCompile("(?m)^[-|: ]+$|^\\s*(?:[-*•+]|\\d{1,3}[.)])\\s+|^```\\w*|\\*\\*").ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)(^|\s)\d{1,3}[.)] `).ReplaceAllString(text, "$1")
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }), " ")
+	apart := func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }
+	return strings.Join(strings.FieldsFunc(text, apart), " ")
 }
 
 // TestAnswersBeforeNames: in a large note of which persons' words leave a part of their room, what the agent answered
@@ -253,7 +255,8 @@ func TestAnswersBeforeNames(t *testing.T) {
 			fmt.Fprintf(&list, "handle%cMode%dResult%d ", 'A'+rune(i%26), i, k)
 		}
 		msgs = append(msgs, session(
-			called("Write", map[string]any{"file_path": fmt.Sprintf("/srv/kw/m%d.go", i), "content": list.String()}, "ok", false),
+			called("Write", map[string]any{
+				"file_path": fmt.Sprintf("/srv/kw/m%d.go", i), "content": list.String()}, "ok", false),
 			said(fmt.Sprintf("Mode %d takes its results from the queue of the mode before it, in the order in which they came, "+
 				"and never looks at them again.", i)), "and the next one?")...)
 	}

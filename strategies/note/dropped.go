@@ -68,8 +68,8 @@ func namesDropped(s string) (names []string) {
 const maxNames = 3
 
 // clauses are words with which another clause begins.
-var clauses = set.Of("and", "but", "for", "because", "since", "until", "if", "then", "instead", "now", "from", "in", "on", "i",
-	"we", "it", "und", "et", "y")
+var clauses = set.Of("and", "but", "for", "because", "since", "until", "if", "then", "instead", "now", "from",
+	"in", "on", "i", "we", "it", "und", "et", "y")
 
 // behind is what stands behind the first of the words in a text in lower case, empty where none stands there.
 func (v *vocabulary) behind(lower string) string {

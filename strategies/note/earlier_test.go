@@ -43,8 +43,8 @@ func TestWhenEarlierSummaryWasWritten(t *testing.T) {
 // of then, and that what followed it holds over it; where nothing followed, it says nothing of that.
 func TestEarlierSummaryIsOfThen(t *testing.T) {
 	features.Proves(t, "N13")
-	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("# Context Checkpoint\n\n## Goal\n" +
-		"Untangle the modes.\n\n## User Preferences\n- Keep old code working alongside new code\n\n" +
+	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("# Context Checkpoint\n\n" +
+		"## Goal\nUntangle the modes.\n\n## User Preferences\n- Keep old code working alongside new code\n\n" +
 		"## Next Steps\n1. Move files\n\n## Commands\n- `npm run check`")}
 	work, done := edit("/srv/kw/a.go", "ok", false), said("Done.")
 	const then = "What it calls open or a rule was so then. What 2 messages of persons said and the agent did after it " +
@@ -52,8 +52,8 @@ func TestEarlierSummaryIsOfThen(t *testing.T) {
 	want := "It was written before [2]\n" + then + "\nWhat it says was open then is put first.\n> Next Steps\n" +
 		"> 1. Move files\nIts rules and decisions:\n> User Preferences\n> - Keep old code working alongside new code\n" +
 		"What else it says:\n> Context Checkpoint\n> Goal\n> Untangle the modes.\n> Commands\n> - `npm run check`"
-	text := render(session("Mend it.", work, theirs, "Move them.", work, done, "Remove the old remaining files.", work, done),
-		note.Options{})
+	text := render(session("Mend it.", work, theirs, "Move them.", work, done,
+		"Remove the old remaining files.", work, done), note.Options{})
 	for round := range 3 {
 		if !strings.Contains(text, want) {
 			t.Errorf("round %d: no\n%s\nin\n%s", round, want, text)

@@ -94,7 +94,8 @@ func TestHeadingsInTheThread(t *testing.T) {
 	for _, tc := range []struct{ why, said, want string }{
 		{"a heading", "## What I left alone\n\nThe table of leases.", "- Agent: **What I left alone** The table of leases."},
 		{"one that says nothing", "## Summary\n\nThe table is safe.", "- Agent: The table is safe."},
-		{"an entry far below the first line", "Two things.\n\n### Broken\n- the clock", "- Agent: Two things. **Broken** the clock"},
+		{"an entry far below the first line", "Two things.\n\n### Broken\n- the clock",
+			"- Agent: Two things. **Broken** the clock"},
 		{"an entry below a number", "1. **Ruled out:**\n   - the clock", "- Agent: Ruled out: the clock"},
 		{"an entry with entries below it", "Found:\n\n1. Keep\n- a.go\n- b.go\n2. Delete\n- c.go",
 			"- Agent: Found: **Keep** a.go; b.go **Delete** c.go"},

@@ -51,7 +51,8 @@ func TestWhatSkillsForbid(t *testing.T) {
 	})
 	t.Run("with what they hold for, and no headings", func(t *testing.T) {
 		skill := meta("Base directory for this skill: /home/a/.claude/skills/powers\n\n" +
-			"**In Claude Code:** Use the `Skill` tool. It shows the skill. Never use the Read tool on skill files.\n\n**In other environments:** Read them.\n\n" +
+			"**In Claude Code:** Use the `Skill` tool. It shows the skill. Never use the Read tool on skill files.\n\n" +
+			"**In other environments:** Read them.\n\n" +
 			"Step B: show the transcript (do NOT show raw output to user):\n\n```bash\ngrep x\n```\n\nYou must not guess.\n")
 		text := render(session("Look.", skill, said("Read.")), note.Options{})
 		for _, want := range []string{"  - In Claude Code: [...] Never use the Read tool on skill files.\n",

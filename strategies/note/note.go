@@ -70,7 +70,8 @@ func Build(ctx context.Context, s Session) *Note {
 	found, known := &memory.found, &memory.known
 	harness := outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
 		GoOn: func() bool { return ctx.Err() == nil }}
-	n := &Note{size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
+	n := &Note{size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
+		todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, harness, found)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
 		n.names.Raise(n.focus.bears)

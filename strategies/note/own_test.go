@@ -13,8 +13,8 @@ import (
 // and the last commit and the branch are those that it left, in each form in which harnesses write it.
 func TestWhatThePersonRan(t *testing.T) {
 	features.Proves(t, "N13")
-	before := session("Mend it.", edit("/srv/kw/a.go", "ok", false), run("git commit -am x", "[main 3f2a1bc] x\n 1 file changed", false),
-		said("Committed."))
+	before := session("Mend it.", edit("/srv/kw/a.go", "ok", false),
+		run("git commit -am x", "[main 3f2a1bc] x\n 1 file changed", false), said("Committed."))
 	kind := func(text string) abi.Message {
 		return abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(text)}
 	}
@@ -26,19 +26,23 @@ func TestWhatThePersonRan(t *testing.T) {
 	}{
 		{"in two messages", session("<bash-input>git commit -am 'by hand'</bash-input>",
 			"<bash-stdout>"+commit+"</bash-stdout><bash-stderr></bash-stderr>"),
-			"- The person ran: `git commit -am 'by hand'` → committed 77aa001 by hand", "- Last commit: 77aa001 by hand on branch main"},
+			"- The person ran: `git commit -am 'by hand'` → committed 77aa001 by hand",
+			"- Last commit: 77aa001 by hand on branch main"},
 		{"in one message", session("<bash-input>git switch next</bash-input>\n<bash-stdout></bash-stdout><bash-stderr>" +
 			"Switched to branch 'next'</bash-stderr>"),
 			"- The person ran: `git switch next` → Switched to branch 'next'", "- Branch: next"},
-		{"with the code of its exit", session(kind("<user_shell_command>\n<command>\ngit push\n</command>\n<result>\nExit code: 0\n" +
-			"Duration: 0.4 seconds\nOutput:\n3f2a1bc..77aa001  main -> main\n</result>\n</user_shell_command>")),
+		{"with the code of its exit", session(kind("<user_shell_command>\n<command>\ngit push\n</command>\n<result>\n" +
+			"Exit code: 0\nDuration: 0.4 seconds\nOutput:\n3f2a1bc..77aa001  main -> main\n</result>\n</user_shell_command>")),
 			"- The person ran: `git push` → 3f2a1bc..77aa001 main -> main", "- Last commit: 3f2a1bc x on branch main, pushed"},
-		{"where it failed", session(kind("Ran `git push`\n```\nerror: failed to push some refs\n```\n\nCommand exited with code 1")),
-			"- The person ran: `git push` → failed: error: failed to push some refs", "- Last commit: 3f2a1bc x on branch main, not pushed since"},
+		{"where it failed", session(kind("Ran `git push`\n```\nerror: failed to push some refs\n```\n\n" +
+			"Command exited with code 1")),
+			"- The person ran: `git push` → failed: error: failed to push some refs",
+			"- Last commit: 3f2a1bc x on branch main, not pushed since"},
 		{"where nobody knows how it ended", session("<bash-input>git push</bash-input>",
 			"<bash-stdout></bash-stdout><bash-stderr>rejected</bash-stderr>"), "- The person ran: `git push` → rejected",
 			"- Last commit: 3f2a1bc x on branch main\n"},
-		{"what only looks", session(kind("Ran `ls`\n```\na.go\n```")), "- The person ran: `ls` → a.go", "- Last commit: 3f2a1bc x"},
+		{"what only looks", session(kind("Ran `ls`\n```\na.go\n```")), "- The person ran: `ls` → a.go",
+			"- Last commit: 3f2a1bc x"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(session(before, tc.ran, "And now?"), note.Options{})

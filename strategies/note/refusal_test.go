@@ -72,8 +72,8 @@ func TestWhatTheAgentRefused(t *testing.T) {
 		long := strings.Repeat("The table is read by three programs. ", 8)
 		for _, none := range []string{"- The table cannot be read twice.", "Shall I say that it cannot be read?",
 			"If it cannot be read twice, I lock it."} {
-			if got := thread(render(session("Look.", said(long+"\n\n"+none+"\n\nDone."), "ok"), note.Options{})); strings.Contains(got,
-				"read twice") {
+			msgs := session("Look.", said(long+"\n\n"+none+"\n\nDone."), "ok")
+			if got := thread(render(msgs, note.Options{})); strings.Contains(got, "read twice") {
 				t.Errorf("%q is told:\n%s", none, got)
 			}
 		}

@@ -38,8 +38,8 @@ func TestRulesOfShortenedMessages(t *testing.T) {
 		{"a wish in the form of a question", "Could you make sure that no row is lost?",
 			"Could you make sure that no row is lost?"},
 		{"a question is none", "That is what must happen if we don't stream, right?", ""},
-		{"neither is a pasted error", "\nError: 400 invalid request: ids without results. Each\nblock must have a result in the next\n" +
-			"message.\n", ""},
+		{"neither is a pasted error", "\nError: 400 invalid request: ids without results. Each\nblock must have a " +
+			"result in the next\nmessage.\n", ""},
 		{"nor what stands behind a log", "\n2026/01/23 17:58:54 INFO it must be saved\nand always is\n", ""},
 		{"a plain sentence is none", "Read the file.", ""},
 		{"code is none", "\n```\n- must not\nnever(x)\n```\n", ""},

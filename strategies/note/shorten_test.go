@@ -281,13 +281,16 @@ func TestSmallTalkGoesFirst(t *testing.T) {
 	features.Proves(t, "A6", "complaint 18")
 	const (
 		ask   = "then put the pending results into a queue of their own, above the editor, where one sees them, and flush it"
-		wrong = "no, we want them in the container, and on the next submit we move them to the chat and add them to the context"
+		wrong = "no, we want them in the container, and on the next submit we move them to the chat and add them to " +
+			"the context"
 	)
-	talk := []string{"wow", "jesus, everything works, you are a monster", "thanks, that was quick", "cool, i like how it looks now"}
+	talk := []string{"wow", "jesus, everything works, you are a monster", "thanks, that was quick",
+		"cool, i like how it looks now"}
 	msgs := session("Untangle the modes.", said("Untangled."))
 	var asks []string
 	for i, words := range talk {
-		what := fmt.Sprintf("and what becomes of results of mode number %d that nobody has seen, who takes them from there?", i)
+		what := fmt.Sprintf("and what becomes of results of mode number %d that nobody has seen, "+
+			"who takes them from there?", i)
 		asks = append(asks, what)
 		msgs = append(msgs, session(words, said("Yes."), what, said("Nobody."))...)
 	}

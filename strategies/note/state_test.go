@@ -125,7 +125,8 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	if !strings.Contains(text, follows) {
 		t.Errorf("%s", text)
 	}
-	for why, msgs := range map[string][]abi.Message{"all goes": msgs, "a person follows": session(summary(text), "And push.")} {
+	followed := session(summary(text), "And push.")
+	for why, msgs := range map[string][]abi.Message{"all goes": msgs, "a person follows": followed} {
 		t.Run(why, func(t *testing.T) {
 			s := gone(msgs)
 			if why != "all goes" {

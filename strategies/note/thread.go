@@ -520,7 +520,8 @@ func readHead(line string) (t turn, ok bool) {
 	size, counted, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if n, err := strconv.Atoi(size); err == nil && n > 0 && strings.HasPrefix(counted, "message") {
 		t.folded = n
-		if t.again, same = number(againMark); same || strings.Contains(rest, foldedMark) || strings.Contains(rest, foldedAlone) {
+		t.again, same = number(againMark)
+		if same || strings.Contains(rest, foldedMark) || strings.Contains(rest, foldedAlone) {
 			return t, true
 		}
 	}

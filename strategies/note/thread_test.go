@@ -153,7 +153,8 @@ func TestNotWords(t *testing.T) {
 		{"output of a command", "<bash-input>ls</bash-input>\n<bash-stdout>PAR-2291</bash-stdout><bash-stderr></bash-stderr>",
 			""},
 		{"a command of the harness", "<command-name>/release-notes</command-name>\n<command-args></command-args>", ""},
-		{"a command with words", "<command-message>x</command-message>\n<command-name>/plan</command-name>\n<command-args>the move</command-args>",
+		{"a command with words", "<command-message>x</command-message>\n<command-name>/plan</command-name>\n" +
+			"<command-args>the move</command-args>",
 			"[1]\n> /plan the move"},
 		{"output of a local command", "<local-command-stdout>PAR-2291</local-command-stdout>", ""},
 		{"an observation", "OBSERVATION:\nPAR-2291\n(Open file: n/a)\nbash-$", ""},

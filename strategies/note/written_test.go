@@ -42,7 +42,8 @@ func TestWrittenCommands(t *testing.T) {
 			"```\nedit 7:9\nx = [\nend_of_edit\n```", refused),
 			"- Failed: edit lease.py 7-9 (2 times): Your proposed edit has introduced new syntax error(s). ERRORS: " +
 				"- E999 SyntaxError: unmatched ']' (Open file:"},
-		{"OpenHands", answered("", "I edit it.\n<function=str_replace_editor>\n<parameter=command>str_replace</parameter>\n<parameter=path>/srv/kw/lease.py</parameter>\n"+
+		{"OpenHands", answered("", "I edit it.\n<function=str_replace_editor>\n<parameter=command>str_replace</parameter>\n"+
+			"<parameter=path>/srv/kw/lease.py</parameter>\n"+
 			"<parameter=old_str>a</parameter>\n<parameter=new_str>b</parameter>\n</function>",
 			"EXECUTION RESULT of [str_replace_editor]:\nThe file /srv/kw/lease.py has been edited.",
 			"<function=execute_bash>\n<parameter=command>\ncd /srv/kw && git commit -am x\n</parameter>\n</function>",

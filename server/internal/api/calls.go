@@ -51,8 +51,8 @@ func (a *api) calls() {
 	const tag = "the agent's loop"
 	add(a, op{id: "get-context", method: http.MethodGet, path: "/sessions/{session}/context", tag: tag,
 		summary: "What the model should see now; compacts where that is due", errors: []int{404, 409, 422, 503},
-		text: "Ask before each call of the model. It waits while a call is marked in flight. Where a compaction waits for a " +
-			"decision it is 409, with the code busy; where the session cannot be made to fit it is 422, exceeds_window."},
+		text: "Ask before each call of the model. It waits while a call is marked in flight. Where a compaction waits for " +
+			"a decision it is 409, with the code busy; where the session cannot be made to fit it is 422, exceeds_window."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Waiting
@@ -61,8 +61,8 @@ func (a *api) calls() {
 		})
 	add(a, op{id: "begin-call", method: http.MethodPost, path: "/sessions/{session}/calls", tag: tag, status: 201,
 		summary: "Mark a call of the model in flight, and get what it should see", errors: []int{404, 409, 422, 503},
-		text: "For hosts that stream: who asks for a context meanwhile waits, and no compaction runs. The call ends with its " +
-			"answer, with a DELETE, or by itself ten minutes later."},
+		text: "For hosts that stream: who asks for a context meanwhile waits, and no compaction runs. The call ends with " +
+			"its answer, with a DELETE, or by itself ten minutes later."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Waiting

@@ -31,7 +31,9 @@ func TestEnginesInConfigurations(t *testing.T) {
 		{why: "comments and another engine", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
 			was:   "{\n  // mine\n  \"plugins\": {\"slots\": {\"contextEngine\": \"lossless\"}, \"allow\": [\"x\"]},\n}\n",
 			has:   "// mine",
-			added: "// first\n", left: "// first\n{\n  // mine\n  \"plugins\": {\"slots\": {\"contextEngine\": \"lossless\"}, \"allow\": [\"x\"]},\n}\n"},
+			added: "// first\n",
+			left: "// first\n{\n  // mine\n" +
+				"  \"plugins\": {\"slots\": {\"contextEngine\": \"lossless\"}, \"allow\": [\"x\"]},\n}\n"},
 		{why: "JSON5", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
 			was: "{\n  // plugins: mine\n  gateway: {port: 1, 'bind': 'it\\'s \"loop\"', url: \"http://x/y:z\",},\n" +
 				"  plugins /* a */ : {slots: {contextEngine: \"lossless\"}, allow: ['x']},\n}\n",

@@ -33,7 +33,8 @@ func newTrial(s Setup) (*trial, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	s.Home, s.Folder, s.State, s.Socket = dir, filepath.Join(dir, "plans"), []string{"--state", filepath.Join(dir, "state")}, ""
+	s.Home, s.Folder, s.Socket = dir, filepath.Join(dir, "plans"), ""
+	s.State = []string{"--state", filepath.Join(dir, "state")}
 	s.Getenv = func(string) string { return "" }
 	return &trial{dir: dir, setup: s}, nil
 }

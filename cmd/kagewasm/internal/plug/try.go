@@ -52,7 +52,8 @@ func TryServer(ctx context.Context, agent string, c Calls) (time.Duration, error
 	ctx, cancel := context.WithTimeout(ctx, trying)
 	defer cancel()
 	dir := filepath.Dir(c.Socket)
-	if out, err := exec.CommandContext(ctx, c.Kagewasm, "serve", "--background", "--state", dir).CombinedOutput(); err != nil {
+	server := exec.CommandContext(ctx, c.Kagewasm, "serve", "--background", "--state", dir)
+	if out, err := server.CombinedOutput(); err != nil {
 		return 0, failed(err, first(string(out)))
 	}
 	client, err := daemon.Find(ctx, dir)

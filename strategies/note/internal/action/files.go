@@ -254,7 +254,8 @@ func (n *named) places(moved bool, sources []string, to string) {
 	}
 	for _, source := range sources {
 		place := to
-		if len(sources) > 1 || strings.HasSuffix(to, "/") || path.Base(to) == "." || path.Base(to) == ".." || path.Ext(to) == "" && path.Ext(source) != "" {
+		if name := path.Base(to); len(sources) > 1 || strings.HasSuffix(to, "/") || name == "." || name == ".." ||
+			path.Ext(to) == "" && path.Ext(source) != "" {
 			place = path.Join(to, path.Base(source))
 		}
 		if !moved {

@@ -323,7 +323,8 @@ func trim(w string) string {
 		return w // a flag
 	}
 	rest := strings.TrimLeft(w, "-@.")
-	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' && (strings.IndexByte(rest, '/') > 0 || dotFiles[rest] || settingsFile(rest)) {
+	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' &&
+		(strings.IndexByte(rest, '/') > 0 || dotFiles[rest] || settingsFile(rest)) {
 		return w // .github/workflows, .gitignore, .golangci.yaml
 	}
 	return rest

@@ -412,9 +412,9 @@ func onlyCode(text string) bool {
 // errorStarts and errorParts are how compilers, runtimes, shells and test
 // runners begin or mark the line that matters.
 var (
-	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ",
-		"command failed", "npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault",
-		"failed", "make: ***", "make["}
+	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ",
+		"traceback", "exception", "e   ", "command failed", "npm err", "undefined:", "assertionerror",
+		"syntaxerror", "typeerror", "segmentation fault", "failed", "make: ***", "make["}
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
 		": command not found", ": no such file", ": permission denied", "connection refused", "timed out"}
 )

@@ -54,7 +54,8 @@ func TestReason(t *testing.T) {
 func TestFailing(t *testing.T) {
 	features.Proves(t, "N13")
 	for _, tc := range []struct{ why, text, want string }{
-		{"tests of Go", "--- FAIL: TestA (0.1s)\n    a_test.go:4: no\n--- FAIL: TestB (0.1s)\n    --- FAIL: TestB/two (0.1s)\nFAIL",
+		{"tests of Go",
+			"--- FAIL: TestA (0.1s)\n    a_test.go:4: no\n--- FAIL: TestB (0.1s)\n    --- FAIL: TestB/two (0.1s)\nFAIL",
 			"these tests failed: TestA, TestB"},
 		{"one alone", "--- FAIL: TestB (0.1s)\n    --- FAIL: TestB/one (0.1s)\n    --- FAIL: TestB/two (0.1s)\nFAIL", ""},
 		{"one twice", "--- FAIL: TestA (0.1s)\n--- FAIL: TestA (0.2s)", ""},
@@ -65,8 +66,8 @@ func TestFailing(t *testing.T) {
 		{"unittest", "FAIL: test_one (lease.Test)\n----\nFAIL: test_two (lease.Test)",
 			"these tests failed: test_one, test_two"},
 		{"jest", "  ✕ holds a lease (3 ms)\n  ✓ ends\n  ✕ renews it", "these tests failed: holds a lease, renews it"},
-		{"many", strings.Join(strings.Split("--- FAIL: TestA.--- FAIL: TestB.--- FAIL: TestC.--- FAIL: TestD.--- FAIL: TestE."+
-			"--- FAIL: TestF.--- FAIL: TestG.--- FAIL: TestH.--- FAIL: TestI.--- FAIL: TestJ", "."), "\n"),
+		{"many", strings.Join(strings.Split("--- FAIL: TestA.--- FAIL: TestB.--- FAIL: TestC.--- FAIL: TestD."+
+			"--- FAIL: TestE.--- FAIL: TestF.--- FAIL: TestG.--- FAIL: TestH.--- FAIL: TestI.--- FAIL: TestJ", "."), "\n"),
 			"these tests failed: TestA, TestB, TestC, TestD, TestE, TestF, TestG, TestH and 2 more"},
 		{"none", "ok  \tkw/store\t0.1s", ""},
 	} {

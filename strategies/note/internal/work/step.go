@@ -218,6 +218,7 @@ const maxPrinted = 500
 // prompts begin lines that a harness adds to the output of a command.
 var prompts = []string{"<", "[The command completed", "[Current working directory", "[Python interpreter", "bash-$",
 	"(Open file:",
-	"(Current directory:", "Output:", "Chunk ID:", "Wall time:", "Duration:", "Process exited with", "Original token count:",
+	"(Current directory:", "Output:", "Chunk ID:", "Wall time:", "Duration:", "Process exited with",
+	"Original token count:",
 	"Exit code",
 	"Command: "}

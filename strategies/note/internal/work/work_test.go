@@ -124,7 +124,8 @@ func TestLines(t *testing.T) {
 			edit("docs/c/d.html", "ok", false), bash("cd docs && rm *.html", "", false)},
 			"Changed: docs/a.html (edited, deleted), docs/b.md (edited), docs/c/d.html (edited)\nAlso ran: `rm *.html`"},
 		{"files that a pattern with its folder removes, by their whole paths",
-			[]step{edit("/srv/kw/docs/a.html", "ok", false), edit("/srv/kw/a.html", "ok", false), bash("rm docs/*.html", "", false)},
+			[]step{edit("/srv/kw/docs/a.html", "ok", false), edit("/srv/kw/a.html", "ok", false),
+				bash("rm docs/*.html", "", false)},
 			"Changed: /srv/kw/docs/a.html (edited, deleted), /srv/kw/a.html (edited)\nAlso ran: `rm docs/*.html`"},
 		{"files that it may have removed", []step{edit("/srv/kw/a.html", "ok", false), edit("/srv/kw/b.md", "ok", false),
 			bash("rm *.html", "", false)},
@@ -240,7 +241,8 @@ func TestLines(t *testing.T) {
 				"Ran: `gh api repos/x/pulls/comments/2760/replies -f body=\"Fixed in 36ff9a9\"`"},
 		{"two in one call, each of them long", []step{bash(replies("2734", "Fixed in 30ebf22 - "+long)+"\n"+
 			replies("2738", "Fixed in 30ebf22 - "+long), "", false)},
-			"Ran: `gh api repos/x/pulls/comments/2738/replies -f body=\"Fixed in 30ebf22 - it reads the whole…`, before it with 2734"},
+			"Ran: `gh api repos/x/pulls/comments/2738/replies -f body=\"Fixed in 30ebf22 - it reads the whole…`, " +
+				"before it with 2734"},
 		{"commands of which more differs",
 			[]step{bash("docker compose -f x/a.yml up", "", false), bash("docker compose -f x/b.yml down", "", false)},
 			"Ran: `docker compose -f x/a.yml up`\nRan: `docker compose -f x/b.yml down`"},
@@ -249,8 +251,8 @@ func TestLines(t *testing.T) {
 				bash("git add b.go && echo x > /tmp/y.txt && git tag v1 && git push --tags 2>/dev/null | cat", "", false)},
 			"Ran: `git add a.go; git stash || git stash -u`\n" +
 				"Ran: `git add b.go && … && git tag v1 && git push --tags 2>/dev/null | …`\nAlso ran: `echo x > /tmp/y.txt`"},
-		{"a long path stays whole", []step{bash("chmod +x /Users/somebody/Work/somewhere/else/cli/scripts/test-attribution-e2e-"+
-			"second-session.sh b c", "", false)},
+		{"a long path stays whole", []step{bash("chmod +x /Users/somebody/Work/somewhere/else/cli/scripts/"+
+			"test-attribution-e2e-second-session.sh b c", "", false)},
 			"Also ran: `chmod +x /Users/somebody/Work/somewhere/else/cli/scripts/test-attribution-e2e-second-session.sh…`"},
 		{"commands on lines of their own", []step{bash("git add a.go\n# and\ngit push", "", false)},
 			"Ran: `git add a.go … git push`"},
@@ -286,7 +288,8 @@ func TestLines(t *testing.T) {
 			[]step{bash("cd /srv/kw && go test ./store 2>&1 | tail -5", "FAIL\tkw/store\nFAIL", false),
 				bash("go test ./store", ok, false)},
 			"Checks: `go test ./store` failed once, then passed"},
-		{"a race that is reported behind what passed before", []step{bash("go vet ./... && go test -race ./store 2>&1 | head -20",
+		{"a race that is reported behind what passed before", []step{bash(
+			"go vet ./... && go test -race ./store 2>&1 | head -20",
 			ok+"\n==================\nWARNING: DATA RACE\nWrite at 0x00c0000b4010 by goroutine 8:", false)},
 			"Checks: `go vet ./... && go test -race ./store 2>&1 | …` failed"},
 		{"one that passed with another", []step{bash("go test ./...", fail, true),
