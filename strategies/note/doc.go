@@ -4,7 +4,7 @@
 //   - thread: what persons wrote, oldest first and word for word, each with what came
 //     of it: what was changed, called and checked, and the agent's closing words;
 //   - rules: what binds what follows, of messages that are shortened in the thread;
-//   - loaded: what instructions forbid that the agent read for its work, such as skills;
+//   - loaded: what instructions forbid and demand that the agent read for its work, such as skills;
 //   - state: where the work stood at the end: what the agent said and called last, one by
 //     one and how it ended; the last commit, its branch and whether it was pushed; what was
 //     changed and staged since; checks that failed when they last ran, and what the person

@@ -1,6 +1,7 @@
 package note
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -14,14 +15,16 @@ import (
 
 // A skill that an agent loaded and a message of the system that came later than the first bind what follows, as the
 // instructions of a project do, and they go with the rest. So the note says what was loaded and from where, for it to
-// be read again, and what it forbids, word for word.
+// be read again, and what it forbids and demands, word for word.
 
 // loaded is what a skill or a later message of the system says.
 type loaded struct {
-	n     int    // the number of the message of a person that it followed
-	what  string // the name of the skill, or systemWho
-	place string // its file, or its folder; of a message its id
-	says  []string
+	n     int      // the number of the message of a person that it followed
+	what  string   // the name of the skill, or systemWho
+	place string   // its file, or its folder; of a message its id
+	part  string   // the lines of the file that were read, "1-260"; empty where all were
+	says  []string // its rules, see instructed.go
+	left  int      // rules of it that are not among them
 }
 
 const (
@@ -30,16 +33,15 @@ const (
 	systemWho  = "message of the system"
 	fromMark   = " from "
 	inMark     = ", message "
-	saysMark   = ": "
+	aboutMark  = "description:"
+	partMark   = " (read of it: lines "
+	leftRules  = " more of its rules are left out here]"
 
-	maxLoaded    = 6   // that are told
-	maxForbidden = 6   // sentences of one
-	maxSays      = 200 // of a sentence, in characters
-	maxCondition = 40  // that a line begins with, in bytes
+	maxLoaded = 6 // that are told
 	// They may cost loadedShare in hundredths of the budget, and littleShare where that is at most minLoaded tokens.
-	loadedShare = 5
-	littleShare = 25
-	minLoaded   = 200
+	loadedShare = 8
+	littleShare = 30
+	minLoaded   = 500
 )
 
 // loadedRoom is what they may cost in a note of so many tokens.
@@ -47,13 +49,10 @@ func loadedRoom(budget int) int {
 	return max(budget*loadedShare/100, min(budget*littleShare/100, minLoaded))
 }
 
-// forbiddingWords are how rules say what must not be done.
-var forbiddingWords = newVocabulary("forbidding")
-
 // loads are the skills and messages of the system of a session that go, the last of each.
 type loads struct {
 	list  []loaded
-	reads map[string]string // files of skills that are being read, by the call
+	reads map[string]reading // files of skills that are being read, by the call
 }
 
 // message takes a message that no person wrote, and goes, in turn n.
@@ -63,32 +62,93 @@ func (l *loads) message(m *abi.Message, n int) {
 		delete(l.reads, c.ID)
 		if file := skillFile(c.Arguments); file != "" {
 			if l.reads == nil {
-				l.reads = make(map[string]string)
+				l.reads = make(map[string]reading)
 			}
-			l.reads[c.ID] = file
+			l.reads[c.ID] = readingOf(file, c.Arguments)
 		}
 	}
 	switch {
 	case m.Role == abi.RoleTool:
-		file, ok := l.reads[m.ToolCallID]
+		r, ok := l.reads[m.ToolCallID]
 		if _, text, begins := strings.Cut(m.Text(), "---\n"); ok && begins {
-			if front, body, ended := strings.Cut(text, "\n---\n"); ended && strings.Contains("\n"+front, "\ndescription:") {
-				l.add(loaded{n, skillWho + path.Base(path.Dir(file)), file, forbidden(body)})
+			front, body, ended := strings.Cut(text, "\n---\n")
+			if _, about, described := strings.Cut("\n"+front, "\n"+aboutMark); ended && described {
+				one := loadedOf(n, skillWho+path.Base(path.Dir(r.file)), r.file, r.part("---\n"+text), body)
+				one.says = slices.Insert(one.says, 0, aboutSkill(about))
+				l.add(one)
 			}
 		}
 	case m.Role == abi.RoleUser && m.Kind == abi.KindMeta:
 		if rest, ok := strings.CutPrefix(m.Text(), skillHead); ok {
 			folder, body, _ := strings.Cut(rest, "\n")
 			folder = strings.TrimSpace(folder)
-			l.add(loaded{n, skillWho + path.Base(folder), folder, forbidden(body)})
+			l.add(loadedOf(n, skillWho+path.Base(folder), folder, "", body))
 		}
 	case m.Role == abi.RoleSystem && m.Kind == "" && n > 0:
-		said := forbidden(m.Text())
-		if len(said) == 0 {
-			said = []string{shortened(clip.OneLine(clip.Chars(m.Text(), 4*maxSays)), maxSays)}
+		one := loadedOf(n, systemWho, m.ID, "", m.Text())
+		if len(one.says) == 0 {
+			one.says = []string{shortened(clip.OneLine(clip.Chars(m.Text(), 4*maxSays)), maxSays)}
 		}
-		l.add(loaded{n, systemWho, m.ID, said})
+		l.add(one)
 	}
+}
+
+// aboutSkill is what the file of a skill says it is for, and when, in its first sentence.
+func aboutSkill(about string) string {
+	about, _, _ = strings.Cut(about, "\n")
+	for s := range sentences(strings.Trim(strings.TrimSpace(about), `"'`)) {
+		return aboutMark + " " + shortened(s, maxSays)
+	}
+	return aboutMark
+}
+
+// loadedOf is what a text says that was loaded in turn n.
+func loadedOf(n int, what, place, part, text string) loaded {
+	says, left := instructed(text)
+	return loaded{n, what, place, part, says, left}
+}
+
+// reading is a call that reads the file of a skill.
+type reading struct {
+	file     string
+	from, to int // lines, where it asks for some of them
+}
+
+var (
+	linesOfSed  = regexp.MustCompile(`\bsed -n ['"\\]*(\d+),(\d+)p`)
+	linesOfHead = regexp.MustCompile(`\bhead -n? ?(\d+) `)
+)
+
+// readingOf is a call with such arguments, which reads a file.
+func readingOf(file, args string) reading {
+	r := reading{file: file}
+	var asked struct{ Offset, Limit int }
+	if m := linesOfSed.FindAllStringSubmatch(args, -1); len(m) == 1 {
+		r.from, r.to = number(m[0][1]), number(m[0][2])
+	} else if m := linesOfHead.FindAllStringSubmatch(args, -1); len(m) == 1 {
+		r.from, r.to = 1, number(m[0][1])
+	} else if json.Unmarshal([]byte(args), &asked) == nil && asked.Limit > 0 {
+		r.from = max(asked.Offset, 1)
+		r.to = r.from + asked.Limit - 1
+	}
+	return r
+}
+
+// number is what digits say; 0 where it is too much.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// part are the lines that were read where the file may have more of them: as many as the call asked for.
+func (r *reading) part(text string) string {
+	if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; r.to == 0 || n < r.to-r.from+1 {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", r.from, r.to)
 }
 
 const (
@@ -118,86 +178,48 @@ func (l *loads) add(one loaded) {
 	l.list = l.list[max(0, len(l.list)-maxLoaded):]
 }
 
-// forbidden are the sentences of a text that say what must not be done, with what they stand under.
-func forbidden(text string) (list []string) {
-	lines, _ := sayings(text)
-	for _, l := range lines {
-		if isHeading(l.text) || isCode(l.text) || len(list) == maxForbidden {
-			continue
-		}
-		bare, item := listItem(l.text)
-		above := headingOf(lines, l, true)
-		if item && above != "" && forbiddingWords.says(above+" ") {
-			list = append(list, shortened(strings.TrimSuffix(above, leftOutHere)+" "+plain(bare), maxSays))
-			continue
-		}
-		where := condition(plain(bare))
-		for s := range sentences(plain(bare)) {
-			if forbids(s) && !isQuestion(s) && !strings.HasSuffix(s, ":") && len(list) < maxForbidden {
-				if where != "" && !strings.HasPrefix(s, where) {
-					s = where + leftOutHere + " " + s
-				}
-				list = append(list, shortened(s, maxSays))
-			}
-		}
-	}
-	return list
-}
-
-// condition is what all of a line holds for, where it begins with that: "In Claude Code:".
-func condition(line string) string {
-	lead, _, ok := strings.Cut(line, ": ")
-	if !ok || len(lead) > maxCondition || strings.ContainsAny(lead, ".!?") {
-		return ""
-	}
-	return lead + ":"
-}
-
-// forbids reports whether a sentence says what must not be done, and not what need not be: "you don't need it".
-func forbids(s string) bool {
-	return forbiddingWords.in(needless.ReplaceAllString(strings.ToLower(s), "") + " ")
-}
-
-// needless are words that forbid, where they do not.
-var needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|like|understand|believe|exist|work)`)
-
 // head is the line on what was loaded, and where it can be read.
 func (l *loaded) head() string {
-	mark := fromMark
+	mark, part := fromMark, ""
 	if l.what == systemWho {
 		mark = inMark
 	}
-	return fmt.Sprintf("[%d] %s%s%s", l.n, l.what, mark, l.place)
+	if l.part != "" {
+		part = partMark + l.part + ")"
+	}
+	return fmt.Sprintf("[%d] %s%s%s%s", l.n, l.what, mark, l.place, part)
 }
 
-// loaded are the lines on what was loaded that fit: what and from where of all, then what they say, the newest first.
+// loaded are the lines on what was loaded that fit: what and from where of all, then what they forbid, the newest
+// first, and then what else they say.
 func (p *parts) loaded(l *loads, budget int) (lines []string) {
 	budget -= p.count(headLoaded) + 1
-	told, from := make([][]string, len(l.list)), len(l.list)
+	told, from := make([][]bool, len(l.list)), len(l.list)
 	for from > 0 {
 		n := p.count("- "+l.list[from-1].head()) + 1
+		if len(l.list[from-1].says) > 0 {
+			n += p.count(leftLine(maxInstructed)) + 1
+		}
 		if n > budget {
 			break
 		}
 		budget -= n
 		from--
 	}
-	for i := len(l.list) - 1; i >= from; i-- {
-		for _, s := range l.list[i].says {
-			n := p.count(moreLine+"- "+s) + 1
-			if n > budget {
-				break
+	for _, all := range []bool{false, true} {
+		for i := len(l.list) - 1; i >= from; i-- {
+			if told[i] == nil {
+				told[i] = make([]bool, len(l.list[i].says))
 			}
-			budget -= n
-			told[i] = append(told[i], moreLine+"- "+s)
+			for k, s := range l.list[i].says {
+				if n := p.count(moreLine+"- "+s) + 1; !told[i][k] && n <= budget && (all || forbids(s)) {
+					budget, told[i][k] = budget-n, true
+				}
+			}
 		}
 	}
 	for i := from; i < len(l.list); i++ {
-		head := "- " + l.list[i].head()
-		if len(told[i]) > 0 {
-			head += strings.TrimSpace(saysMark)
-		}
-		lines = append(append(lines, head), told[i]...)
+		lines = append(lines, l.list[i].lines(told[i])...)
 	}
 	if len(lines) > 0 {
 		lines = slices.Concat([]string{headLoaded}, lines)
@@ -205,11 +227,33 @@ func (p *parts) loaded(l *loads, budget int) (lines []string) {
 	return lines
 }
 
+// lines are the lines on what was loaded, with the rules that are told.
+func (l *loaded) lines(told []bool) []string {
+	lines, left := []string{"- " + l.head()}, l.left
+	for k, s := range l.says {
+		if told[k] {
+			lines = append(lines, moreLine+"- "+s)
+		} else {
+			left++
+		}
+	}
+	if len(lines) > 1 {
+		lines[0] += ":"
+	}
+	if left > 0 {
+		lines = append(lines, leftLine(left))
+	}
+	return lines
+}
+
+// leftLine says how many rules are left out.
+func leftLine(n int) string { return fmt.Sprintf("%s- [%d%s", moreLine, n, leftRules) }
+
 // line reads a line of the note back.
 func (l *loads) line(line string) {
 	if s, ok := strings.CutPrefix(line, moreLine+"- "); ok {
 		if k := len(l.list) - 1; k >= 0 {
-			l.list[k].says = append(l.list[k].says, s)
+			l.list[k].read(s)
 		}
 		return
 	}
@@ -219,9 +263,19 @@ func (l *loads) line(line string) {
 		return
 	}
 	for _, mark := range []string{fromMark, inMark} {
-		if what, place, ok := strings.Cut(strings.TrimSuffix(rest, strings.TrimSpace(saysMark)), mark); ok {
-			l.add(loaded{n: n, what: what, place: place})
+		if what, place, ok := strings.Cut(strings.TrimSuffix(rest, ":"), mark); ok {
+			place, part, _ := strings.Cut(place, partMark)
+			l.add(loaded{n: n, what: what, place: place, part: strings.TrimSuffix(part, ")")})
 			return
 		}
 	}
+}
+
+// read takes a rule back, or how many are left out.
+func (l *loaded) read(said string) {
+	if n, ok := strings.CutSuffix(strings.TrimPrefix(said, "["), leftRules); ok {
+		l.left, _ = strconv.Atoi(n)
+		return
+	}
+	l.says = append(l.says, said)
 }

@@ -29,7 +29,9 @@ func TestWhatSkillsForbid(t *testing.T) {
 		"  - NEVER: \"Great point!\" (performative)\n" +
 		"  - You must not merge by yourself.\n" +
 		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +
+		"  - description: Start a session.\n" +
 		"  - Never skip fencing checks\n" +
+		"  - Always write the snapshot first\n" +
 		"- [2] message of the system, message m7:\n" +
 		"  - You must not edit files.\n"
 	text := render(session(first, "Answer the review.", review, said("Read."), "And together.", review, collab, late,
