@@ -26,6 +26,7 @@ const (
 	FoldedAlone = foldedAlone
 	AgainMark   = againMark
 	HeadState   = headState
+	HeadBefore  = headBefore
 	HeadThread  = headThread
 	HeadRules   = headRules
 	HeadTodos   = headTodos

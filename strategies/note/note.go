@@ -79,53 +79,82 @@ func Build(ctx context.Context, s Session) *Note {
 	if wrote {
 		n.names.WithoutTools()
 	}
-	t := newThread(harness, memory, n.Files().Modified)
-	last := lastGone(s.Gone)
-	before := results(s.Pruned)
+	r := reading{Note: n, thread: newThread(harness, memory, n.Files().Modified), Session: s, origins: origins,
+		prefix: prefix, last: lastGone(s.Gone), before: results(s.Pruned)}
 	for i := range s.Messages {
-		m := &s.Messages[i]
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return n
-		case origins[i] == abi.FromPerson && s.Gone[i]:
-			t.person(m, "")
-		case origins[i] == abi.FromPerson:
-			where := staysBelow
-			if i < prefix {
-				where = staysAbove
-			}
-			t.person(m, where)
-			n.rules = append(n.rules, leftOutOf(m, s.Pruned, t.n)...)
-		case !s.Gone[i]:
-			t.stays(m)
-			n.todos.stays(m)
-			if i < last {
-				t.stands(cmp.Or(before[m.ToolCallID], m))
-			}
-		case m.Kind == abi.KindSummary:
-			f := n.summary(m.Text())
-			shift := t.takeOver(f)
-			if f.foreign {
-				n.past.written(t.n, s.Messages[i+1:], origins[i+1:])
-			}
-			for _, r := range f.rules {
-				r.n += shift
-				n.rules = append(n.rules, r)
-			}
-			for _, l := range f.loads.list {
-				l.n += shift
-				n.loads.add(l)
-			}
-		default:
-			t.message(m, origins[i])
-			n.loads.message(m, t.n)
-			n.todos.message(m)
 		}
+		r.message(i)
 	}
-	n.turns = t.finish()
-	n.steps, n.standing = lastSteps(t.steps), t.standing
-	n.follows = slices.ContainsFunc(s.Messages[last+1:], func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
+	n.turns = r.thread.finish()
+	n.steps, n.standing = lastSteps(r.thread.steps), r.thread.standing
+	below := s.Messages[r.last+1:]
+	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
+}
+
+// reading is a session while its messages go by, in order.
+type reading struct {
+	*Note
+	*thread
+	Session
+	origins []abi.Origin
+	prefix  int                     // where the messages end that always stay
+	last    int                     // the place of the last message that goes
+	before  map[string]*abi.Message // results that were pruned, as they were
+}
+
+// message takes the message at place i.
+func (r *reading) message(i int) {
+	m := &r.Messages[i]
+	r.thread.standing.below = i > r.last
+	switch {
+	case r.origins[i] == abi.FromPerson:
+		r.personAt(i)
+	case !r.Gone[i]:
+		r.thread.stays(m)
+		r.todos.stays(m)
+		r.thread.stands(cmp.Or(r.before[m.ToolCallID], m))
+	case m.Kind == abi.KindSummary:
+		r.summaryAt(i)
+	default:
+		r.thread.message(m, r.origins[i])
+		r.loads.message(m, r.thread.n)
+		r.todos.message(m)
+	}
+}
+
+// personAt takes a message of a person.
+func (r *reading) personAt(i int) {
+	m := &r.Messages[i]
+	switch {
+	case r.Gone[i]:
+		r.thread.person(m, "")
+		return
+	case i < r.prefix:
+		r.thread.person(m, staysAbove)
+	default:
+		r.thread.person(m, staysBelow)
+	}
+	r.rules = append(r.rules, leftOutOf(m, r.Pruned, r.thread.n)...)
+}
+
+// summaryAt takes over what an earlier compaction kept.
+func (r *reading) summaryAt(i int) {
+	f := r.summary(r.Messages[i].Text())
+	shift := r.thread.takeOver(f)
+	if f.foreign {
+		r.past.written(r.thread.n, r.Messages[i+1:], r.origins[i+1:])
+	}
+	for _, rule := range f.rules {
+		rule.n += shift
+		r.rules = append(r.rules, rule)
+	}
+	for _, l := range f.loads.list {
+		l.n += shift
+		r.loads.add(l)
+	}
 }
 
 // sizeOf is how long the texts of messages are, in bytes. A note stands for many times its length.

@@ -2,6 +2,7 @@ package note
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,10 +12,12 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
-// standing is how things stood behind the last step: what was committed, where and whether it was pushed, what was
-// changed and staged since, and which checks failed when they last ran. A session tells it in pieces far apart.
+// standing is how things stood: what was committed, where and whether it was pushed, what was changed and staged since,
+// and which checks failed when they last ran. A session tells it in pieces far apart. It is followed through the messages
+// that stay below too: what they undo must not be told as it was.
 type standing struct {
 	commit string // with its subject; empty where calls show none
+	there  bool   // the commit stands in messages that stay below
 	on     string // the branch of the commit
 	branch string // that is checked out
 	push   push   // of the commit
@@ -27,6 +30,9 @@ type standing struct {
 	// used: git was used; edited: files were changed; unsure: something may have been committed of which nothing is
 	// known.
 	used, edited, unsure bool
+	// below: what follows stays below the last message that goes. What failed and was rejected there tells itself, and
+	// the next note counts it.
+	below bool
 }
 
 // failing is a check that failed when it last ran.
@@ -36,6 +42,7 @@ type failing struct {
 	turn  int
 	edits int // calls that changed files since
 	why   string
+	below bool // it ran in a message that stays below
 }
 
 // push says what is known of a push behind the last commit.
@@ -57,25 +64,37 @@ const (
 // take follows a call of a turn. Name says what a file is called.
 func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	for _, f := range step.Changed {
-		if f = name(f); slices.Contains(s.files, f) {
-			continue
-		} else if len(s.files) == maxChanged {
-			s.more++
-		} else {
-			s.files = append(s.files, f)
-		}
+		s.changed(name(f))
 	}
-	if step.Rejected != "" {
+	if step.Rejected != "" && !s.below {
 		s.rejected = append(s.rejected, fmt.Sprintf("[%d] %s", turn, step.Rejected))
 		s.rejected = s.rejected[max(0, len(s.rejected)-maxRejected):]
 	}
 	for i := range s.checks {
-		if len(step.Changed) > 0 {
+		if len(step.Changed) > 0 && !s.below {
 			s.checks[i].edits++
 		}
 	}
-	g := step.Git
-	s.used, s.edited = s.used || g.Used, s.edited || len(step.Changed) > 0
+	s.git(step.Git, len(step.Changed) > 0)
+	s.ran(step.Check, turn)
+}
+
+// changed follows a file that was changed. An earlier note may have told it by its path.
+func (s *standing) changed(file string) {
+	at := slices.IndexFunc(s.files, func(o string) bool { return o == file || path.Base(o) == file })
+	switch {
+	case at >= 0:
+		s.files[at] = file
+	case len(s.files) == maxChanged:
+		s.more++
+	default:
+		s.files = append(s.files, file)
+	}
+}
+
+// git follows what a call did to the repository.
+func (s *standing) git(g work.Git, edited bool) {
+	s.used, s.edited = s.used || g.Used, s.edited || edited
 	if g.Branch != "" {
 		s.branch = g.Branch
 	}
@@ -89,16 +108,16 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	}
 	if g.Commit != "" {
 		s.commit, s.on, s.push, s.files, s.more, s.staged = g.Commit, g.Branch, notPushed, nil, 0, nil
+		s.there = s.below
 	} else if g.MayCommit {
 		s.commit = ""
 	}
 	switch {
 	case g.Pushed:
 		s.push = pushed
-	case g.MayPush:
+	case g.MayPush && s.push == notPushed:
 		s.push = mayBePushed
 	}
-	s.ran(step.Check, turn)
 }
 
 // ran follows checks that ran together. One that ran again has not failed when it last ran, unless it is known that it
@@ -114,8 +133,10 @@ func (s *standing) ran(c work.Ended, turn int) {
 	}
 	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool { return action.AmongChecks(f.left, c.Checks) })
 	if c.Failed {
-		s.checks = append(s.checks, failing{check: c.Name, left: c.Checks, turn: turn, why: c.Why})
-		s.checks = s.checks[max(0, len(s.checks)-maxFailing):]
+		s.checks = append(s.checks, failing{check: c.Name, left: c.Checks, turn: turn, why: c.Why, below: s.below})
+		if !s.below {
+			s.checks = s.checks[max(0, len(s.checks)-maxFailing):]
+		}
 	}
 }
 
@@ -130,6 +151,7 @@ func (s *standing) lost(calls []string) {
 // Lines on how things stood. They are read back.
 const (
 	commitMark   = "Last commit: "
+	commitBelow  = "Last commit, in the messages below: "
 	onBranch     = " on branch "
 	branchMark   = "Branch: "
 	withPush     = ", pushed"
@@ -147,6 +169,9 @@ const (
 func (s *standing) lines(told string) (lines []string) {
 	if s.commit != "" {
 		line := commitMark + s.commit
+		if s.there {
+			line = commitBelow + s.commit
+		}
 		if s.on != "" {
 			line += onBranch + s.on
 		}
@@ -178,7 +203,7 @@ func (s *standing) lines(told string) (lines []string) {
 		lines = append(lines, rejectedMark+strings.Join(s.rejected, "; "))
 	}
 	for _, f := range s.checks {
-		if f.why == "" || !strings.Contains(told, f.why) {
+		if !f.below && (f.why == "" || !strings.Contains(told, f.why)) {
 			lines = append(lines, f.String())
 		}
 	}
@@ -227,7 +252,11 @@ func holding(turns []turn) []string {
 
 // read takes a line back, and reports whether it was one.
 func (s *standing) read(line string) bool {
-	if rest, ok := strings.CutPrefix(line, commitMark); ok {
+	rest, ok := strings.CutPrefix(line, commitMark)
+	if !ok {
+		rest, ok = strings.CutPrefix(line, commitBelow)
+	}
+	if ok {
 		s.push = mayBePushed
 		if before, ok := strings.CutSuffix(rest, withPush); ok {
 			rest, s.push = before, pushed

@@ -243,10 +243,85 @@ func TestStandingOfWhatStays(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what stays behind the last that goes tells itself", func(t *testing.T) {
+	t.Run("the last steps are those that went", func(t *testing.T) {
 		msgs := session(head, commit("3f2a1bc"), tail, commit("4a4a4a4"))
 		if got := state(write(goneUpTo(len(msgs)-2, msgs), note.Options{})); !strings.Contains(got, "3f2a1bc") {
 			t.Errorf("%s", got)
 		}
 	})
+}
+
+// TestStandingWithWhatStaysBelow: how things stand is told as of the last message of the session. What a message below
+// committed, pushed, changed, checked or took back is in it; what failed or was rejected there tells itself.
+func TestStandingWithWhatStaysBelow(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	const failing = "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\nFAIL"
+	commit := func(hash string) []abi.Message {
+		return run("git commit -am x", "[main "+hash+"] mend it\n 1 file changed", false)
+	}
+	fails := run("go test ./store -run TestLease", failing, true)
+	const failed = "- Failed when it last ran: `go test ./store -run TestLease` in [1]"
+	book := called("book", map[string]any{"card": "c1"}, `{"reservation_id": "HATHAT"}`, false)
+	for _, tc := range []struct {
+		why         string
+		goes, below []abi.Message
+		want, not   string
+	}{
+		{"a later commit", commit("3f2a1bc"), commit("4a4a4a4"),
+			"- Last commit, in the messages below: 4a4a4a4 mend it on branch main, not pushed since", "Last commit: 3f2a1bc"},
+		{"a commit where none went", nil, commit("4a4a4a4"), "- Last commit, in the messages below: 4a4a4a4",
+			"committed nothing"},
+		{"what changed before a later commit", session(commit("3f2a1bc"), edit("/srv/kw/b.go", "ok", false)),
+			session(commit("4a4a4a4"), edit("/srv/kw/c.go", "ok", false)), "- Changed since: /srv/kw/c.go\n", "b.go, "},
+		{"a later change", commit("3f2a1bc"), edit("/srv/kw/c.go", "ok", false), "- Changed since: /srv/kw/c.go", ""},
+		{"a commit of which git says nothing", commit("3f2a1bc"), run("git commit -qam x", "", false), "", "Last commit: "},
+		{"a push", commit("3f2a1bc"), run("git push", "", false), "3f2a1bc mend it on branch main, pushed", "not pushed"},
+		{"the same check, which passes", fails, run("go test ./store -run TestLease", "ok", false), "", failed},
+		{"a check that holds it and passes", fails, run("go test ./...", "ok", false), "", failed},
+		{"the same check, of which it is not known how it ended", fails,
+			run("go test ./store -run TestLease 2>&1 | tail -2", "it took 2 s", false), "", failed},
+		{"the same check, which fails again and tells itself", fails, fails, "", "Failed when"},
+		{"the same check, which still runs", fails, fails[:1], "", failed},
+		{"another check that passes", fails, run("go test ./docs -run TestY", "ok", false), failed, ""},
+		{"more checks that fail tell themselves", fails, session(run("make a-lint", failing, true),
+			run("make b-lint", failing, true), run("make c-lint", failing, true)), failed, "-lint"},
+		{"a booking that is cancelled", session(book, called("book", map[string]any{"card": "c2"},
+			`{"reservation_id": "HATHAU"}`, false)),
+			called("cancel", map[string]any{"reservation_id": "HATHAT"}, `{"status": "cancelled"}`, false), "", "HATHAT;"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			head := session("Mend it.", run("false", "Exit code 1", true), edit("/srv/kw/a.go", "ok", false))
+			head = session(head, tc.goes, said("So far."), "Go on, and look at the docs.",
+				called("Read", map[string]any{"file_path": "/srv/kw/x.md"}, "x", false),
+				called("Read", map[string]any{"file_path": "/srv/kw/y.md"}, "y", false),
+				called("Read", map[string]any{"file_path": "/srv/kw/z.md"}, "z", false),
+				called("Read", map[string]any{"file_path": "/srv/kw/w.md"}, "w", false))
+			msgs := session(head, tc.below)
+			n := build(goneUpTo(len(head), msgs))
+			text := n.Render(note.Options{Budget: 6000, Count: byRune})
+			stood := state(text) + "\n"
+			if !strings.Contains(stood, tc.want) || tc.not != "" && strings.Contains(stood, tc.not) {
+				t.Errorf("no %q, or %q in\n%s", tc.want, tc.not, text)
+			}
+			// The next note has what stood below, and says what it would have said at once.
+			next := session(msgs[0], summary(text), msgs[len(head):])
+			again := gone(next)
+			got := standings(write(again, note.Options{Budget: 6000}))
+			if want := standings(render(msgs, note.Options{Budget: 6000})); got != want {
+				t.Errorf("at once\n%s\nand in two steps\n%s", want, got)
+			}
+		})
+	}
+}
+
+// standings are the lines on how things stand, without the marks of what stands below.
+func standings(text string) (lines string) {
+	for line := range strings.Lines(state(text)) {
+		for _, mark := range []string{"- Last commit", "- Changed since", "- Failed when", "- Branch", "- The agent committed"} {
+			if strings.HasPrefix(line, mark) {
+				lines += strings.Replace(strings.TrimSpace(line), ", in the messages below", "", 1) + "\n"
+			}
+		}
+	}
+	return lines
 }

@@ -16,9 +16,11 @@ import (
 
 const (
 	headState = "## Where it stood at the end"
-	// followsLine stands below that where agents go on in what stays: what is told of the end is not the newest.
-	followsLine = "The last of the messages below came after it."
-	moreLine    = "  "
+	// headBefore stands there where agents go on in what stays: what is told is not the end.
+	headBefore = "## Where it stood before the messages below"
+	// belowLine stands above how things stand where messages stay below: it holds with these.
+	belowLine = "With the messages below:"
+	moreLine  = "  "
 )
 
 // step is one thing that the agent said or did.
@@ -46,33 +48,55 @@ func stateShare(budget int) int {
 	return 0
 }
 
-// state is what is shown of steps in so many tokens, the newest first: the last words of
-// the agent, then what it did and said before, then what it only looked at.
+// state is what is shown in so many tokens of the last steps and of how things stand, under its heading.
 func (n *Note) state(budget int, count func(string) int) []string {
-	steps := n.steps
+	steps, heading := n.steps, headState
 	if len(steps) == 1 && steps[0].said != "" && closing(steps[0].said) == clip.OneLine(steps[0].said) {
 		steps = nil // the thread says all of it
 	}
-	shown := make([]string, len(steps))
-	heading := headState
 	if n.follows {
-		heading += "\n" + followsLine
+		heading = headBefore
 	}
-	budget -= count(heading+"\n[10]") + 2
-	held := holding(n.turns)
-	stood := slices.Concat(held, n.standing.lines(""))
-	for i := range stood { // what does not fit goes from the end
-		if budget -= count("- "+stood[i]) + 1; budget < 0 {
-			stood = stood[:i]
-			break
+	held, left := holding(n.turns), budget-count(heading+"\n[10]")-2
+	stood, cost := n.stood(slices.Concat(held, n.standing.lines("")), left, count)
+	lines := n.stateLines(lastShown(steps, left-cost, count))
+	now := lists.Filter(slices.Concat(held, n.standing.lines(strings.Join(lines, "\n"))), func(line string) bool {
+		return slices.Contains(stood, line)
+	})
+	if n.follows && len(now) > 0 {
+		lines = append(lines, belowLine)
+	}
+	lines = append(lines, lists.Map(now, func(line string) string { return "- " + line })...)
+	if len(lines) > 0 {
+		lines = slices.Concat([]string{heading}, lines)
+	}
+	return lines
+}
+
+// stood are the lines on how things stand that fit into so many tokens, and what they cost: what does not fit goes from
+// the end.
+func (n *Note) stood(lines []string, left int, count func(string) int) (fit []string, cost int) {
+	if n.follows && len(lines) > 0 {
+		cost = count(belowLine) + 1
+	}
+	for i, line := range lines {
+		if cost += count("- "+line) + 1; cost > left {
+			return lines[:i], cost
 		}
 	}
+	return lines, cost
+}
+
+// lastShown is what is shown of each step in so many tokens, the newest first: the last words of the agent, then what it
+// did and said before, then what it only looked at.
+func lastShown(steps []step, left int, count func(string) int) []string {
+	shown := make([]string, len(steps))
 	take := func(i int, text string) bool {
 		cost := count("- "+text) + 1
-		if cost > budget {
+		if cost > left {
 			return false
 		}
-		budget -= cost
+		left -= cost
 		shown[i] = text
 		return true
 	}
@@ -102,17 +126,7 @@ func (n *Note) state(budget int, count func(string) int) []string {
 			}
 		}
 	}
-	lines := n.stateLines(shown)
-	told := strings.Join(lines, "\n")
-	for _, line := range slices.Concat(held, n.standing.lines(told)) {
-		if slices.Contains(stood, line) {
-			lines = append(lines, "- "+line)
-		}
-	}
-	if len(lines) > 0 {
-		lines = slices.Concat([]string{heading}, lines)
-	}
-	return lines
+	return shown
 }
 
 // maxAfter is how many calls behind the agent's last words come before these.

@@ -11,7 +11,10 @@ import (
 
 // state is what a note says of where the work stood, without its head.
 func state(text string) string {
-	_, part, _ := strings.Cut(text, note.HeadState+"\n")
+	_, part, ok := strings.Cut(text, note.HeadState+"\n")
+	if !ok {
+		_, part, _ = strings.Cut(text, note.HeadBefore+"\n")
+	}
 	part, _, _ = strings.Cut(part, "\n\n")
 	return part
 }
@@ -113,16 +116,19 @@ func TestState(t *testing.T) {
 	})
 }
 
-// TestStateSaysWhatFollows: where the agent goes on in what stays, the note says that the end it tells is not the
-// newest; where nothing of that stays it says nothing, and neither does the note after it.
+// TestStateSaysWhatFollows: where the agent goes on in what stays, the heading says that what is told stands before
+// that, and how things stand is told of all; where nothing of that stays it is the end, and so it is in the note after.
 func TestStateSaysWhatFollows(t *testing.T) {
 	features.Proves(t, "N13")
-	const follows = "## Where it stood at the end\nThe last of the messages below came after it.\n[1]\n- "
+	const follows = "## Where it stood before the messages below\n[1]\n- "
+	const pushed = "\nWith the messages below:\n- Last commit: 3f2a1bc mend it on branch main, pushed\n"
 	commit := run("git commit -am x", "[main 3f2a1bc] mend it\n 1 file changed", false)
 	head := session("Mend it.", edit("/srv/kw/a.go", "ok", false), commit)
-	msgs := session(head, run("git push", "", false), said("Pushed."))
+	push := run("git push", "To github.com:x/kw.git", false)
+	push[0].ToolCalls[0].ID, push[1].ToolCallID = "p", "p"
+	msgs := session(head, run("false", "Exit code 1", true), push, said("Pushed."))
 	text := write(goneUpTo(len(head), msgs), note.Options{})
-	if !strings.Contains(text, follows) {
+	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, "at the end") {
 		t.Errorf("%s", text)
 	}
 	followed := session(summary(text), "And push.")
@@ -132,7 +138,9 @@ func TestStateSaysWhatFollows(t *testing.T) {
 			if why != "all goes" {
 				s.Gone[len(msgs)-1] = false
 			}
-			if text := write(s, note.Options{}); strings.Contains(text, "came after it") || !strings.Contains(text, "3f2a1bc") {
+			text := write(s, note.Options{})
+			if !strings.Contains(text, "## Where it stood at the end\n") || strings.Contains(text, "messages below") ||
+				!strings.Contains(text, "3f2a1bc") {
 				t.Errorf("%s", text)
 			}
 		})

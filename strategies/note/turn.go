@@ -209,14 +209,16 @@ func (t *thread) stays(m *abi.Message) {
 	}
 }
 
-// stands takes what no person wrote and stays before a message that goes: how things stood at the end comes of it too.
+// stands takes what no person wrote and stays: how things stand comes of it too, before what goes and behind it.
 func (t *thread) stands(m *abi.Message) {
 	for i := range m.ToolCalls {
 		t.kept.Call(&m.ToolCalls[i])
 	}
 	switch m.Role {
 	case abi.RoleTool:
-		t.standing.take(t.kept.Result(m), t.n, t.files.of)
+		step := t.kept.Result(m)
+		t.standing.take(step, t.n, t.files.of)
+		t.undone = append(t.undone, step.Undone...)
 	case abi.RoleUser:
 		t.ran(m, false)
 	}
