@@ -27,8 +27,18 @@ var heads = []string{intro, headThread, headRules, headLoaded, headState, headBe
 type parts struct {
 	texts []string
 	left  int // of the budget, in tokens
+	held  int // held back for what comes last
 	count func(string) int
 }
+
+// hold holds so many tokens back, as far as they are left.
+func (p *parts) hold(tokens int) {
+	p.held = max(0, min(tokens, p.left))
+	p.left -= p.held
+}
+
+// release gives back what was held back.
+func (p *parts) release() { p.left, p.held = p.left+p.held, 0 }
 
 // put adds a piece.
 func (p *parts) put(lines ...string) {

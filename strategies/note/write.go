@@ -104,8 +104,8 @@ func (n *Note) added(o Options, summary string) string {
 		return ""
 	}
 	text, _ := names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
-		text, more := n.render(o, budget, 0, summary)
-		if more >= worthMore {
+		text, more := n.render(o, budget, room{}, summary)
+		if more.thread >= worthMore {
 			text, _ = n.render(o, budget, more, summary)
 		}
 		return text
@@ -113,59 +113,71 @@ func (n *Note) added(o Options, summary string) string {
 	return text
 }
 
-// render writes the parts in order, with so many tokens more for the thread than its
-// share. More is what a thread that is not whole could have besides.
-func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
+// room is what a note that is written once more has, in tokens.
+type room struct {
+	thread int // more than its share, for the thread
+	names  int // for names, at least: what they took before
+}
+
+// render writes the parts in order, with more room for the thread than its share. More is what a thread that is not
+// whole could have besides.
+func (n *Note) render(o Options, budget int, extra room, summary string) (text string, more room) {
 	p := parts{left: budget, count: o.Count}
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
-	forNames := n.namesMost()
-	reserved := max(0, min(namesShare.of(budget), forNames)-extra, min(n.todos.least(o.Count), p.left/2))
-	reserved = max(0, min(reserved, p.left))
-	p.left -= reserved
-	whole := p.left
-	words := wordsShare.of(budget)
-	least := stateShare(budget)
-	p.left -= least
-	v := show(n.turns, n.focus, min(words+extra, p.left), o.Count)
-	v.alone = len(recall) == 0
-	unused := max(0, words-v.cost) // by persons: a small state gets some of it
-	p.left += least - v.cost
-	asked := v.answered(min(askedShare.of(budget), p.left-least/2))
-	p.left -= asked
-	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
-	p.left -= o.Count(strings.Join(rules, "\n"))
-	loaded := p.loaded(&n.loads, min(loadedRoom(budget), p.left-least+reserved/2)) // rules before names
-	p.left = min(p.left, max(p.left-o.Count(strings.Join(loaded, "\n")), least))
-	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
-	p.left -= deeds
-	refused := v.refused(max(0, min(cameShare.of(budget)+extra-deeds, p.left-least/2)))
-	refused += v.replied(max(0, min(cameShare.of(budget)-deeds-refused, p.left-refused-least/2)))
-	p.left -= refused
-	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
-	stood := strings.Join(state, "\n")
-	p.left -= o.Count(stood)
-	came := max(0, cameShare.of(budget)-deeds-refused-asked)
-	bonus := max(0, unused) * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
-	v.stood = stood
-	v.fill(min(came+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, stood)
-	p.left = whole
-	p.put(v.lines()...)
-	p.put(rules...)
-	p.put(loaded...)
-	p.put(state...)
-	p.left += reserved
+	p.hold(max(min(namesShare.of(budget), n.namesMost())-extra.thread, extra.names,
+		min(n.todos.least(o.Count), p.left/2)))
+	b := n.body(p, budget, extra.thread, len(recall) == 0)
+	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
+		p.put(lines...)
+	}
+	p.release()
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n, p.share(earlierShare))
-	p.failures(n.names.Failures(), stood, failedShare.of(budget), o.Failures)
+	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
-	unnamed := max(0, p.left-forNames)
+	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
+	more.names = p.left
 	p.names(n.names, summary)
-	if p.left += unnamed; !v.complete() {
-		more = extra + p.left
+	more.names -= p.left
+	if p.left += unnamed; !b.thread.complete() {
+		more.thread = extra.thread + p.left
 	}
 	return p.String(), more
+}
+
+// body is what a note says before its lists.
+type body struct {
+	thread               *view
+	rules, loaded, state []string
+}
+
+// body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
+// rules; what was done; how it stands; and what else came of the words.
+func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
+	words, came, least := wordsShare.of(budget), cameShare.of(budget), stateShare(budget)
+	v := show(n.turns, n.focus, min(words+extra, p.left-least), p.count)
+	v.alone, b.thread = alone, v
+	unused := max(0, words-v.cost) // by persons: a small state gets some of it
+	p.left -= v.cost
+	asked := v.answered(min(askedShare.of(budget), p.left-least/2))
+	p.left -= asked
+	b.rules = p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
+	p.left -= p.count(strings.Join(b.rules, "\n"))
+	b.loaded = p.loaded(&n.loads, min(loadedRoom(budget), p.left-least+p.held/2)) // rules before names
+	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
+	deeds := v.deeds(min(came, p.left-least/2))
+	p.left -= deeds
+	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
+	refused += v.replied(max(0, min(came-deeds-refused, p.left-refused-least/2)))
+	p.left -= refused
+	b.state = n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), p.count)
+	v.stood = strings.Join(b.state, "\n")
+	p.left -= p.count(v.stood)
+	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
+	v.fill(min(max(0, came-deeds-refused-asked)+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, v.stood)
+	return b
 }
 
 // namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
