@@ -79,7 +79,7 @@ func Build(ctx context.Context, s Session) *Note {
 	if wrote {
 		n.names.WithoutTools()
 	}
-	r := reading{Note: n, thread: newThread(harness, memory, n.Files().Modified), Session: s, origins: origins,
+	r := walk{Note: n, thread: newThread(harness, memory, n.Files().Modified), Session: s, origins: origins,
 		prefix: prefix, last: lastGone(s.Gone), before: results(s.Pruned)}
 	for i := range s.Messages {
 		if ctx.Err() != nil {
@@ -94,8 +94,8 @@ func Build(ctx context.Context, s Session) *Note {
 	return n
 }
 
-// reading is a session while its messages go by, in order.
-type reading struct {
+// walk is a session while its messages go by, in order.
+type walk struct {
 	*Note
 	*thread
 	Session
@@ -106,7 +106,7 @@ type reading struct {
 }
 
 // message takes the message at place i.
-func (r *reading) message(i int) {
+func (r *walk) message(i int) {
 	m := &r.Messages[i]
 	r.thread.standing.below = i > r.last
 	switch {
@@ -126,7 +126,7 @@ func (r *reading) message(i int) {
 }
 
 // personAt takes a message of a person.
-func (r *reading) personAt(i int) {
+func (r *walk) personAt(i int) {
 	m := &r.Messages[i]
 	switch {
 	case r.Gone[i]:
@@ -141,7 +141,7 @@ func (r *reading) personAt(i int) {
 }
 
 // summaryAt takes over what an earlier compaction kept.
-func (r *reading) summaryAt(i int) {
+func (r *walk) summaryAt(i int) {
 	f := r.summary(r.Messages[i].Text())
 	shift := r.thread.takeOver(f)
 	if f.foreign {
