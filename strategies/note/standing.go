@@ -13,8 +13,8 @@ import (
 )
 
 // standing is how things stood: what was committed, where and whether it was pushed, what was changed and staged since,
-// and which checks failed when they last ran. A session tells it in pieces far apart. It is followed through the messages
-// that stay below too: what they undo must not be told as it was.
+// and which checks failed when they last ran. A session tells it in pieces far apart. It is followed through the
+// messages that stay below too: what they undo must not be told as it was.
 type standing struct {
 	commit string // with its subject; empty where calls show none
 	there  bool   // the commit stands in messages that stay below

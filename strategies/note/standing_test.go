@@ -317,7 +317,8 @@ func TestStandingWithWhatStaysBelow(t *testing.T) {
 // standings are the lines on how things stand, without the marks of what stands below.
 func standings(text string) (lines string) {
 	for line := range strings.Lines(state(text)) {
-		for _, mark := range []string{"- Last commit", "- Changed since", "- Failed when", "- Branch", "- The agent committed"} {
+		for _, mark := range []string{"- Last commit", "- Changed since", "- Failed when", "- Branch",
+			"- The agent committed"} {
 			if strings.HasPrefix(line, mark) {
 				lines += strings.Replace(strings.TrimSpace(line), ", in the messages below", "", 1) + "\n"
 			}

@@ -87,8 +87,8 @@ func (n *Note) stood(lines []string, left int, count func(string) int) (fit []st
 	return lines, cost
 }
 
-// lastShown is what is shown of each step in so many tokens, the newest first: the last words of the agent, then what it
-// did and said before, then what it only looked at.
+// lastShown is what is shown of each step in so many tokens, the newest first: the last words of the agent, then what
+// it did and said before, then what it only looked at.
 func lastShown(steps []step, left int, count func(string) int) []string {
 	shown := make([]string, len(steps))
 	take := func(i int, text string) bool {
