@@ -198,11 +198,11 @@ func TestForceAndTarget(t *testing.T) {
 	if !r.Compacted || r.TokensAfter > int(0.6*float64(r.TokensBefore)) {
 		t.Errorf("forced: %s", r.Reason)
 	}
-	req.Target = ptr(300)
+	req.Target = new(300)
 	if r := compact(t, c, req).Report; r.ReasonCode != abi.ReasonCompacted || r.TokensAfter > 300 {
 		t.Errorf("target 300: %s", r.Reason)
 	}
-	req.Target = ptr(0)
+	req.Target = new(0)
 	if r := compact(t, c, req); len(r.Messages) != 3 || !has(r.Messages, "sys") || !has(r.Messages, "goal") {
 		t.Errorf("target 0 leaves %s: want what is pinned and the summary", ids(r.Messages))
 	}
@@ -224,7 +224,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		"no such role":      request(100, []abi.Message{{ID: "x", Role: "usr"}}),
 		"no role":           request(100, []abi.Message{{ID: "x"}}),
 		"a negative window": request(-1, chat(1)),
-		"a negative target": {Session: abi.Session{}, Messages: chat(1), Target: ptr(-1)},
+		"a negative target": {Session: abi.Session{}, Messages: chat(1), Target: new(-1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := c.Compact(context.Background(), req); abi.CodeOf(err) != abi.CodeUsage {
@@ -431,7 +431,7 @@ func TestNextToNothingIsNoGain(t *testing.T) {
 				t.Fatalf("%s: %s", r.Report.ReasonCode, r.Report.Reason)
 			}
 			asked := req
-			asked.Target = ptr(1)
+			asked.Target = new(1)
 			if r := compact(t, c, asked); !r.Report.Compacted {
 				t.Fatalf("a target that somebody named: %s", r.Report.Reason)
 			}

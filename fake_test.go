@@ -32,8 +32,6 @@ var (
 
 func plugins[P hooks.Plugin](list ...P) []hooks.Plugin { return hosttest.Plugins(list...) }
 
-func ptr[T any](v T) *T { return &v }
-
 func fails(code abi.Code) func(*abi.Input) (*abi.Output, error) {
 	return func(*abi.Input) (*abi.Output, error) {
 		return nil, &abi.Error{Code: code, Phase: abi.PhaseCall, Message: "on purpose"}

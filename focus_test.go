@@ -33,7 +33,7 @@ func TestInstructionsWithoutAModel(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
 	report := func(instructions string) kagewasm.Report {
 		req := request(8000, msgs)
-		req.Force, req.Target, req.Instructions = true, ptr(1500), instructions
+		req.Force, req.Target, req.Instructions = true, new(1500), instructions
 		return compact(t, c, req).Report
 	}
 	const words, file = "Ines wants it read by the auditors before anybody touches the tables of it.", "0042_ledger.sql"

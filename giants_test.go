@@ -170,7 +170,7 @@ func TestManyResultsAtOnce(t *testing.T) {
 	}
 	msgs = slices.Insert(msgs, len(msgs)-10, calls)
 	req := request(100_000, msgs)
-	req.Force, req.Target = true, ptr(2200)
+	req.Force, req.Target = true, new(2200)
 	r := compact(t, newCompactor(t, kagewasm.Options{}), req)
 	if !r.Report.Compacted || r.Report.TokensAfter > 2200 || r.Report.TokensAfter < 1800 {
 		t.Errorf("%d tokens: %s", r.Report.TokensAfter, r.Report.Reason)
@@ -224,7 +224,7 @@ func TestWordsStayWhole(t *testing.T) {
 		{"switched off", giant, strategies.KeepConfig{MessageTokens: -1}, 1000, nil},
 		{"a window that holds it", giant, strategies.KeepConfig{}, 8000, nil},
 		{"a window that holds nothing else", giant[:2], strategies.KeepConfig{}, 5200, nil},
-		{"a small target alone", giant, strategies.KeepConfig{}, 8000, ptr(1000)},
+		{"a small target alone", giant, strategies.KeepConfig{}, 8000, new(1000)},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			req := request(tc.window, tc.msgs)

@@ -90,7 +90,7 @@ func (o opaqueSession) String() string {
 func TestOpaqueItems(t *testing.T) {
 	features.Proves(t, "K10", "complaint 2")
 	for format, o := range opaqueSessions {
-		for name, target := range map[string]*int{"down to the lower threshold": nil, "to nothing": ptr(0)} {
+		for name, target := range map[string]*int{"down to the lower threshold": nil, "to nothing": new(0)} {
 			t.Run(string(format)+" "+name, func(t *testing.T) {
 				session, err := transcript.Read("session", []byte(o.String()), format)
 				if err != nil {

@@ -273,15 +273,13 @@ func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*lat
 		return nil
 	}
 	x := &late{done: make(chan struct{})}
-	l.late.Add(1)
-	go func() {
-		defer l.late.Done()
+	l.late.Go(func() {
 		defer close(x.done)
 		x.heard = hear(context.WithoutCancel(ctx), l, hook, calls.Answers())
 		said := &Result{Report: Report{Hooks: x.outcomes, Retained: x.retained, Failures: x.failures, DryRun: l.req.DryRun}}
 		said.Report.normalize()
 		audit(l, EventObserved, said, nil)
-	}()
+	})
 	return []*late{x}
 }
 

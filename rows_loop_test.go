@@ -77,7 +77,7 @@ func TestOverhead(t *testing.T) {
 	for why, change := range map[string]func(*kagewasm.Request){
 		"asked for":        func(r *kagewasm.Request) { r.Force = true },
 		"refused":          func(r *kagewasm.Request) { r.Reason = abi.TriggerOverflow },
-		"down to a target": func(r *kagewasm.Request) { r.Target = ptr(6000) },
+		"down to a target": func(r *kagewasm.Request) { r.Target = new(6000) },
 		"over the window":  func(r *kagewasm.Request) { r.Overhead = 7800 },
 	} {
 		t.Run(why, func(t *testing.T) {

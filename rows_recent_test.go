@@ -62,7 +62,7 @@ func TestWindowMessages(t *testing.T) {
 				Summarize: strategies.SummarizeConfig{WindowMessages: tc.window, PreserveRecent: tc.preserve,
 					MaxSummaryTokens: 100}, Note: strategies.NoteConfig{Tokens: -1}}})
 			req := request(longWindow, long())
-			req.Target = ptr(6800)
+			req.Target = new(6800)
 			r := compact(t, c, req).Report
 			if n := len(r.Superseded); r.Strategy != kagewasm.StrategySummarize || n < tc.least || n > tc.most {
 				t.Errorf("%d messages went by %s: %s %v", n, r.Strategy, r.Reason, r.Failures)

@@ -108,7 +108,7 @@ func TestSummaryOverrides(t *testing.T) {
 	m := writes("all is well")
 	c := newCompactor(t, kagewasm.Options{Model: m})
 	req := request(longWindow, long())
-	req.Overrides = &kagewasm.Overrides{Summarize: ptr(false)}
+	req.Overrides = &kagewasm.Overrides{Summarize: new(false)}
 	if r := compact(t, c, req).Report; r.Strategy != "drop" || len(m.Requests()) > 0 {
 		t.Errorf("switched off, and made by %s", r.Strategy)
 	}
@@ -503,7 +503,7 @@ func TestSmallSummarizer(t *testing.T) {
 		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"),
 			StopReason: abi.StopEnd}, nil
 	})
-	lookup := func(string) tokens.Model { return tokens.Model{ContextWindow: ptr(small)} }
+	lookup := func(string) tokens.Model { return tokens.Model{ContextWindow: new(small)} }
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Lookup: lookup}), request(longWindow, long())).Report
 	if r.Strategy != "summarize" || asked < 2 || r.TokensAfter > r.Target {
 		t.Errorf("%d requests, by %s, %v", asked, r.Strategy, r.Failures)

@@ -80,8 +80,7 @@ func nonzero(v reflect.Value, path string, into map[string]bool) {
 
 func leaves(typ reflect.Type, path string) map[string]bool {
 	out := make(map[string]bool)
-	for i := range typ.NumField() {
-		f := typ.Field(i)
+	for f := range typ.Fields() {
 		if f.Type.Kind() != reflect.Struct {
 			out[path+"."+f.Name] = true
 			continue

@@ -2,6 +2,7 @@ package firewall_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"testing"
 
@@ -35,9 +36,7 @@ func full(t *testing.T, id string, fields map[string]any) string {
 		if err := json.Unmarshal(b, &doc); err != nil {
 			t.Fatal(err)
 		}
-		for k, v := range fields {
-			doc[k] = v
-		}
+		maps.Copy(doc, fields)
 		if b, err = json.Marshal(doc); err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,7 @@ func TooLong(err error) (abi.Exceeded, bool) {
 	}
 	status, words := evidence(err)
 	x, ok := exceeds(status, words)
-	var e *abi.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*abi.Error](err); ok {
 		switch e.Code {
 		case abi.CodeContextLength:
 			return x, true

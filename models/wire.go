@@ -43,8 +43,7 @@ func withSystem(r abi.ModelRequest) []abi.ModelMessage {
 // missing: what an answer says is worth more than its figures.
 func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) && mistyped.Field != "" {
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
 		return nil
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,11 +79,9 @@ func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error)
 	if e.managed != nil || e.noted != nil {
 		unbeta(r.Header, compactBeta)
 	}
-	for _, key := range w.elsewhere {
-		if doc.has(key) {
-			e.says.reason = "kept_elsewhere"
-			return e, nil
-		}
+	if slices.ContainsFunc(w.elsewhere, doc.has) {
+		e.says.reason = "kept_elsewhere"
+		return e, nil
 	}
 	e.doc, e.how, e.client, e.origin = doc, how, client, origin
 	sent := e.prepared(r)

@@ -85,8 +85,7 @@ func badManifest(message string) *abi.Error {
 // refused is the error of a module that is not loaded.
 func refused(op, plugin string, err error) *abi.Error {
 	e := &abi.Error{Code: abi.CodeRefused, Op: op, Plugin: plugin, Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
-	var form *wasm.FormError
-	if errors.As(err, &form) {
+	if form, ok := errors.AsType[*wasm.FormError](err); ok {
 		e.Hint = form.Hint
 	}
 	return e

@@ -36,8 +36,6 @@ var (
 
 func plugins[P hooks.Plugin](list ...P) []hooks.Plugin { return hosttest.Plugins(list...) }
 
-func ptr[T any](v T) *T { return &v }
-
 // corpus are the project's own sessions, and the shared ones where they are
 // there.
 func corpus(t *testing.T) []string {

@@ -135,7 +135,7 @@ func TestNothingWaits(t *testing.T) {
 func TestUndo(t *testing.T) {
 	features.Proves(t, "complaint 10")
 	strategies := []*kagewasm.Overrides{{Strategy: "summarize"}, {Strategy: "delegate"},
-		{Strategy: "drop", Summarize: ptr(false)}}
+		{Strategy: "drop", Summarize: new(false)}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well")})
 	s := open(t, c, longWindow, nil)
 	var before [][]abi.Message

@@ -209,7 +209,7 @@ func TestTheModelSeesLess(t *testing.T) {
 // that write to one journal cannot both win.
 func TestSessionsAreKept(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
-	opts := session.Options{Session: abi.Session{ID: "s1", ContextWindow: ptr(400)}, Journal: new(session.MemoryJournal)}
+	opts := session.Options{Session: abi.Session{ID: "s1", ContextWindow: new(400)}, Journal: new(session.MemoryJournal)}
 	s, err := session.Open(t.Context(), c, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func TestHeldIsNotPinned(t *testing.T) {
 func TestAnswersAreKept(t *testing.T) {
 	features.Proves(t, "K3")
 	c := newCompactor(t, kagewasm.Options{})
-	s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s", ContextWindow: ptr(10000)},
+	s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s", ContextWindow: new(10000)},
 		Journal: &ctxJournal{}})
 	if err != nil {
 		t.Fatal(err)

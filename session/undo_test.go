@@ -22,7 +22,7 @@ func TestUndoRedo(t *testing.T) {
 	var records []string
 	for k := range 3 {
 		lists = append(lists, s.Messages())
-		r, err := s.Compact(t.Context(), kagewasm.Request{Target: ptr(300 - 80*k)})
+		r, err := s.Compact(t.Context(), kagewasm.Request{Target: new(300 - 80*k)})
 		if err != nil || !r.Report.Compacted {
 			t.Fatalf("compaction %d: %s, %v", k, r.Report.Reason, err)
 		}

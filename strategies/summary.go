@@ -179,8 +179,7 @@ func (s *summaryRun) readAll(ctx context.Context, parts []*part) error {
 		}
 		wg.Wait()
 	}
-	var fatal *abi.Error
-	if errors.As(context.Cause(ctx), &fatal) {
+	if fatal, ok := errors.AsType[*abi.Error](context.Cause(ctx)); ok {
 		return fatal
 	}
 	for _, p := range parts {

@@ -154,8 +154,7 @@ func setenv(name, value string) (restore func()) {
 
 func runProcess(ts *testscript.TestScript, args []string) int {
 	err := ts.Exec("kagewasm", args...)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	ts.Check(err)

@@ -301,8 +301,8 @@ func TestAuthorsHostCalls(t *testing.T) {
 // fields are the names that the fields of a document have.
 func fields(typ reflect.Type) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range typ.NumField() {
-			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); !yield(name) {
+		for field := range typ.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !yield(name) {
 				return
 			}
 		}

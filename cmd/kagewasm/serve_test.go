@@ -147,8 +147,7 @@ func runOn(t *testing.T, home string, args ...string) (code int, said string) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "--state", home)...)
 	cmd.Env = environment(home)
 	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), string(out)
 	}
 	return 0, string(out)

@@ -82,8 +82,8 @@ func Head(text string) string {
 
 // Tail is the end of a text without a mark that was cut at its beginning.
 func Tail(text string) string {
-	if i := strings.Index(text, ends); i >= 0 && !strings.Contains(text[:i], begins) {
-		return text[i+len(ends):]
+	if before, after, ok := strings.Cut(text, ends); ok && !strings.Contains(before, begins) {
+		return after
 	}
 	return text
 }

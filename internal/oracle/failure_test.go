@@ -65,8 +65,7 @@ func TestFailures(t *testing.T) {
 // read returns what an SDK says of an error response.
 func read(t *testing.T, err error) (status int, message string) {
 	t.Helper()
-	var o *openai.Error
-	if errors.As(err, &o) {
+	if o, ok := errors.AsType[*openai.Error](err); ok {
 		return o.StatusCode, o.Message
 	}
 	var a *anthropic.Error

@@ -145,9 +145,9 @@ func shape(t reflect.Type) (fields map[string]reflect.Type, elem reflect.Type) {
 		elem = t.Elem()
 	case t.Kind() == reflect.Struct:
 		fields = make(map[string]reflect.Type)
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			fields[name] = t.Field(i).Type
+		for field := range t.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			fields[name] = field.Type
 		}
 	}
 	return fields, elem

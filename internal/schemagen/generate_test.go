@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"github.com/invopop/jsonschema"
@@ -83,9 +84,7 @@ func generate(src *source, d document) ([]byte, error) {
 		Mapper:                    b.named,
 	}
 	root := r.Reflect(d.Value)
-	for name, def := range b.defs {
-		root.Definitions[name] = def
-	}
+	maps.Copy(root.Definitions, b.defs)
 	for name, def := range root.Definitions {
 		b.tweak(name, def)
 	}

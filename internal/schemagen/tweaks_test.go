@@ -105,7 +105,7 @@ func (b *builder) tweak(name string, def *schema) {
 	case "HostResponse":
 		def.Not = &schema{Required: []string{"result", "error"}}
 	case "KVRequest":
-		prop(def, "key").MaxLength = length(abi.MaxKeyBytes)
+		prop(def, "key").MaxLength = new(uint64(abi.MaxKeyBytes))
 	case "Manifest":
 		tweakManifest(def)
 	case "Request":
@@ -145,7 +145,7 @@ func tweakManifest(def *schema) {
 	for _, c := range abi.Capabilities {
 		caps.PropertyNames.Enum = append(caps.PropertyNames.Enum, c)
 	}
-	hosts := &schema{Type: "array", MinItems: length(1)}
+	hosts := &schema{Type: "array", MinItems: new(uint64(1))}
 	caps.Properties = properties("http", require(properties("hosts", hosts), "hosts")).Properties
 	caps.Properties.Set("http", &schema{AllOf: []*schema{{Ref: "#/$defs/Request"}, caps.Properties.Value("http")}})
 }
@@ -153,7 +153,7 @@ func tweakManifest(def *schema) {
 // tweakKnob says which fields a type needs and what its default is.
 func tweakKnob(def *schema) {
 	prop(def, "step").Minimum = "0"
-	prop(def, "values").MinItems = length(1)
+	prop(def, "values").MinItems = new(uint64(1))
 	is := func(types ...any) *schema { return properties("type", &schema{Enum: types}) }
 	value := func(typ string) *schema { return properties("default", &schema{Type: typ}) }
 	def.AllOf = []*schema{
@@ -191,5 +191,3 @@ func nullable(p *schema) {
 	p.AnyOf = []*schema{{Type: p.Type}, {Type: "null"}}
 	p.Type = ""
 }
-
-func length(n uint64) *uint64 { return &n }

@@ -286,8 +286,7 @@ func (s *loop) Refused(ctx context.Context, key, id, said string) (*Look, error)
 		return nil, gaveUp(ctx)
 	}
 	look, err := c.offer(ctx, l)
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		err = &abi.Error{Code: abi.CodeContextLength, Op: "call", Message: r.said, Err: err,
 			Hint: "nothing more of the session can go; look at what is pinned"}
 	}

@@ -109,8 +109,7 @@ func collectKeys(t reflect.Type, keys map[string]bool, seen map[reflect.Type]boo
 		return
 	}
 	seen[t] = true
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		if tag == "-" {
 			continue

@@ -349,8 +349,8 @@ func TestKeys(t *testing.T) {
 	}
 	// Every field of an input is there, those of embedded messages too.
 	keys := strictjson.Keys(abi.Input{})
-	for i := range reflect.TypeFor[abi.Message]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[abi.Message]().Field(i).Tag.Get("json"), ",")
+	for field := range reflect.TypeFor[abi.Message]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if !keys[name] {
 			t.Errorf("no key %q", name)
 		}

@@ -41,8 +41,7 @@ func UnmarshalWithin(doc []byte, v any, l Limits) (unknown []string, err error) 
 	if w := d.within; w.why != nil {
 		return nil, w.why
 	}
-	var fault *strictjson.Error
-	if errors.As(err, &fault) && d.within.path != "" {
+	if fault, ok := errors.AsType[*strictjson.Error](err); ok && d.within.path != "" {
 		fault.Err = fmt.Errorf("%s: %w", d.within.path, fault.Err)
 	}
 	return d.within.unknown, err

@@ -182,8 +182,7 @@ func (s *subject) judge(ctx context.Context, rule abitest.Rule) Result {
 	r.MS = float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
 		r.Outcome, r.Broken, r.Fix = Broken, abi.Defuse(err.Error()), rule.Fix
-		var e *abi.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*abi.Error](err); ok {
 			r.Code, r.Hint = e.Code, abi.Defuse(cmp.Or(e.Hint, s.meter.refusal))
 			r.Same = s.sameFailure(rule.Name, e)
 		}

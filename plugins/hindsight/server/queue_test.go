@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -74,9 +75,7 @@ func TestHindsightQueueTogether(t *testing.T) {
 				}
 			}
 			retain(t, f.open(), "of the late")
-			for k, v := range f.kv {
-				sent[k] = v
-			}
+			maps.Copy(sent, f.kv)
 			f.kv = sent
 		}
 		return healthy(r)

@@ -295,7 +295,7 @@ func TestMarkdownNewestFirst(t *testing.T) {
 func TestMarkdownRecall(t *testing.T) {
 	features.Proves(t, "K28")
 	p := newPlugin()
-	for key, note := range map[string]string{
+	maps.Copy(p.Host.KV, map[string]string{
 		"facts/a.md": "---\ntype: decision\ncreated: \"2026-01-01T00:00:00Z\"\nsession: old\n---\n\nThe " +
 			"tokenizer cache lives in internal/tok.\n",
 		"facts/b.md": "---\ntype: decision\ncreated: \"2026-05-01T00:00:00Z\"\nsession: newer\n---\n\nThe " +
@@ -307,9 +307,7 @@ func TestMarkdownRecall(t *testing.T) {
 		"facts/f.md": "",
 		"memory/long.md": strings.Repeat("Filler about nothing at all. ", 40) + "The parser of dates is in pkg/when. " +
 			strings.Repeat("Filler about nothing at all. ", 40),
-	} {
-		p.Host.KV[key] = note
-	}
+	})
 	lines := strings.Split(p.call(t, around("Why is the tokenizer cache so slow?")).Inject, "\n")
 	want := []string{
 		"Notes from memory that bear on the current work, with the file each is in:",

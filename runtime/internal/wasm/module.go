@@ -252,8 +252,7 @@ func Parse(wasm []byte) (*Module, error) {
 type bound struct{ error }
 
 func malformed(pos int, err error) error {
-	var b bound
-	if errors.As(err, &b) {
+	if _, ok := errors.AsType[bound](err); ok {
 		return &FormError{fmt.Sprintf("at byte %d: %v", pos, err), "build it for size, or split what is so large"}
 	}
 	return &FormError{fmt.Sprintf("malformed at byte %d: %v", pos, err), "build the plugin again"}

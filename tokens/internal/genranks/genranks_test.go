@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,9 +39,7 @@ func TestCheck(t *testing.T) {
 		for b := range 256 {
 			ranks[string([]byte{byte(b)})] = b
 		}
-		for t, rank := range more {
-			ranks[t] = rank
-		}
+		maps.Copy(ranks, more)
 		return ranks
 	}
 	if _, _, err := write(with(map[string]int{"ab": 256, "abc": 257})); err != nil {

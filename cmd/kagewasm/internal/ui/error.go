@@ -27,8 +27,7 @@ var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, 
 
 // ExitCode returns the exit code for an error.
 func ExitCode(err error) int {
-	var u usageError
-	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] {
+	if _, ok := errors.AsType[usageError](err); ok || usageCodes[abi.CodeOf(err)] {
 		return ExitUsage
 	}
 	return ExitFailure
