@@ -441,3 +441,31 @@ func TestNextToNothingIsNoGain(t *testing.T) {
 		t.Error("no compaction would free next to nothing")
 	}
 }
+
+// TestAllAgainKeepsTheNote: where everything goes, and soon again, the second note says what the first one said: it is
+// short already.
+func TestAllAgainKeepsTheNote(t *testing.T) {
+	var msgs []abi.Message
+	for n := range 40 {
+		id := fmt.Sprint("m", n)
+		msgs = append(msgs,
+			abi.Message{ID: id, Role: abi.RoleUser,
+				Content: abi.Text(fmt.Sprintf("Depot %d closes at %d:15 from now on.", n, n%24))},
+			abi.Message{ID: "a" + id, Role: abi.RoleAssistant,
+				Content: abi.Text(strings.Repeat("It is noted in the plan. ", 90))})
+	}
+	c := newCompactor(t, kagewasm.Options{})
+	for round := range 3 {
+		req := request(200_000, msgs)
+		req.Force, req.Target = true, new(0)
+		r := compact(t, c, req)
+		note := r.Messages[len(r.Messages)-1].Text()
+		told := strings.Count(note, ":15 from now on")
+		if !r.Report.Compacted || told < 25 {
+			t.Fatalf("round %d: %s; %d of 39 messages of a person are told: %s", round, r.Report.Reason, told, note)
+		}
+		msgs = append(slices.Clone(r.Messages),
+			abi.Message{ID: fmt.Sprint("q", round), Role: abi.RoleUser, Content: abi.Text("Go on.")},
+			abi.Message{ID: fmt.Sprint("r", round), Role: abi.RoleAssistant, Content: abi.Text("I go on with the depots.")})
+	}
+}

@@ -43,6 +43,19 @@ func TestDoctor(t *testing.T) {
 		}
 		sick(t, a.Home, a.kagewasm, "pi", "upper_threshold")
 	})
+	t.Run("opencode", func(t *testing.T) {
+		a := newOpenCode(t)
+		a.Must(t, a.kagewasm, "install", "opencode")
+		healthy(t, a.Home, a.kagewasm, "opencode")
+		if n := len(a.model.Requests()); n != 0 {
+			t.Errorf("the provider was asked %d times", n)
+		}
+		settings := filepath.Join(a.State, "kagewasm", "agents", "opencode.yaml")
+		if err := os.WriteFile(settings, []byte("compaction: {upper_threshold: high}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sick(t, a.Home, a.kagewasm, "opencode", "upper_threshold")
+	})
 	t.Run("codex", func(t *testing.T) {
 		c := newCodex(t)
 		c.install(t)

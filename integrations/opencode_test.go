@@ -1,12 +1,19 @@
 package integrations_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/internal/agenttest"
 	"github.com/kagewasm/kagewasm/internal/features"
@@ -191,5 +198,110 @@ func TestOpenCodeSubagent(t *testing.T) {
 	}
 	if n := a.recordedCompactions(t); n == 0 {
 		t.Error("no compaction in the store")
+	}
+}
+
+// serve runs opencode's server, and returns where it listens.
+func (a *chatAgent) serve(t *testing.T) (url string) {
+	t.Helper()
+	cmd := exec.Command(a.program, "serve")
+	cmd.Dir, cmd.Env = a.Project, a.Env
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, at, ok := strings.Cut(lines.Text(), "listening on "); ok {
+			go io.Copy(io.Discard, out)
+			return at
+		}
+	}
+	t.Fatalf("opencode serves nowhere: %v", lines.Err())
+	return ""
+}
+
+// call asks opencode's server.
+func (a *chatAgent) call(t *testing.T, method, url, body string, into any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("content-type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err == nil && into != nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s, %v: %.1000s", method, url, answer.Status, err, data)
+	}
+}
+
+// compact is opencode's own /compact for the latest session.
+func (a *chatAgent) compact(t *testing.T, url string) {
+	t.Helper()
+	var sessions []struct{ ID string }
+	a.call(t, http.MethodGet, url+"/session", "", &sessions)
+	a.call(t, http.MethodPost, url+"/session/"+sessions[0].ID+"/summarize", `{"providerID":"loop","modelID":"m1"}`, nil)
+}
+
+// TestOpenCodeOwnCompaction: what stands for a session after opencode's own /compact is our note, word for word, once
+// and again; its model is given that to read and no more. Where kagewasm is killed its model's words stand there.
+func TestOpenCodeOwnCompaction(t *testing.T) {
+	a := newOpenCode(t)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	for n := range 4 {
+		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
+		if err := os.WriteFile(file, []byte(strings.Repeat(fmt.Sprintf("line of file %d\n", n), 300)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.model.Say(agenttest.Answer{Text: "I look.", Calls: []agenttest.Call{bashCommand(file)}},
+			agenttest.Answer{Text: fmt.Sprintf("File %d is about depots.", n)})
+		a.opencode(t, fmt.Sprintf("What is in file %d of the parcel service?", n))
+	}
+	url := a.serve(t)
+	whole := a.model.Last(t).Size()
+	const theirs = "The model's own summary of it all."
+	for n := range 2 {
+		a.model.Say(agenttest.Answer{Text: theirs})
+		a.compact(t, url)
+		if asked := a.model.Last(t); asked.Size() > whole/2 || !asked.Says("compaction_summary-") ||
+			asked.Says("line of file 0") {
+			t.Errorf("compaction %d: the model was asked with %d bytes, of %d: %.3000s", n, asked.Size(), whole, asked.Body)
+		}
+		a.opencode(t, fmt.Sprintf("go on %d", n))
+		now := a.model.Last(t)
+		if now.Says(theirs) || !now.Says("compaction_summary-") || !now.Says("What is in file 0 of the parcel service?") ||
+			!now.Says("What is in file 3 of the parcel service?") ||
+			strings.Count(string(now.Body), "<compaction_summary-") != 1 {
+			t.Errorf("after compaction %d the model reads %s", n, now.Body)
+		}
+	}
+	if got := a.recordedCompactions(t); got != 2 {
+		t.Errorf("%d compactions in the store", got)
+	}
+	command := filepath.Join(a.Dir, ".config", "opencode", "plugins", "kagewasm", "command.js")
+	calls(t, command, filepath.Join(a.Dir, "missing"), hangsUp(t))
+	url = a.serve(t)
+	a.model.Say(agenttest.Answer{Text: theirs})
+	a.compact(t, url)
+	a.opencode(t, "and now?")
+	if now := a.model.Last(t); !now.Says(theirs) || !now.Says("and now?") {
+		t.Errorf("without kagewasm the model reads %s", now.Body)
 	}
 }

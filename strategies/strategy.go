@@ -136,7 +136,8 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	case c.Tokens > 0:
 		b.Host = min(c.Tokens, v.Target/2)
 	case c.Tokens == 0 && v.All:
-		b.Host = min(maxNote, v.Total/12, v.Lower/12)
+		earlier := v.earlierNotes()
+		b.Host = min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
 	case c.Tokens == 0:
 		b.Host = max(defaultHost(v.Total, v.Target), v.wordsHost())
 	}
@@ -187,6 +188,17 @@ func (v *View) wordsHost() int {
 		}
 	}
 	return min(words*wordsTimes, maxHost, int(wordsPart*float64(v.Target)))
+}
+
+// earlierNotes is what notes of earlier compactions that go take, in tokens. They are short already: a note of them has
+// as much to say.
+func (v *View) earlierNotes() (tokens int) {
+	for i, m := range v.Messages {
+		if m.Kind == abi.KindSummary && !v.stays(i) {
+			tokens += v.Tokens[i]
+		}
+	}
+	return tokens
 }
 
 // LeastNote is what the host may say in a note, in tokens, where what stays leaves no

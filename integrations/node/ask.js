@@ -45,9 +45,10 @@ const post = (body, signal) =>
 
 const missing = error => ["ENOENT", "ECONNREFUSED", "FailedToOpenSocket", "ConnectionRefused"].includes(error.code)
 
-const served = async (plug, text, { session, window, format, to, model, instructions, prune }, signal) => {
+const served = async (plug, text, { session, window, format, to, model, instructions, prune, target }, signal) => {
   const settings = { plug, plug_version: version, format, to, force: true, record: true, no_prune: prune === false }
-  const body = JSON.stringify({ ...settings, id: session, context_window: window, model, instructions, messages: text })
+  const of = { id: session, context_window: window, model, instructions, target_tokens: target }
+  const body = JSON.stringify({ ...settings, ...of, messages: text })
   return post(body, signal).catch(async error => {
     if (!missing(error)) throw error
     await run(["serve", "--background"], "", signal)
@@ -55,11 +56,12 @@ const served = async (plug, text, { session, window, format, to, model, instruct
   })
 }
 
-const commanded = (text, { session, window, format, to, model, instructions, prune }, signal) => {
+const commanded = (text, { session, window, format, to, model, instructions, prune, target }, signal) => {
   const flags = ["--format", format, "--force", "--quiet"]
   const more = { "--to": to, "--session": session, "--model": model, "--window": window, "--instructions": instructions }
   for (const [flag, value] of Object.entries(more)) if (value) flags.push(flag, String(value))
   if (prune === false) flags.push("--no-prune")
+  if (target !== undefined) flags.push("--target", String(target))
   return run(["compact", "-", ...flags, ...policy], text, signal)
 }
 

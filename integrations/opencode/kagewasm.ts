@@ -3,7 +3,8 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { compact as ask } from "./kagewasm/ask.js"
 import { folder, shrinkResultsOver } from "./kagewasm/command.js"
-import { apply, fits, keyOf, planOf, toLines, type Message, type Plan } from "./kagewasm/plan.ts"
+import { apply, fits, keyOf, noteMessage, planOf, summaryOf, toLines } from "./kagewasm/plan.ts"
+import { type Message, type Plan } from "./kagewasm/plan.ts"
 
 // share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
 const share = 0.85
@@ -31,6 +32,8 @@ export const Kagewasm = async ({ client }: any) => {
   const plans = new Map<string, Plan[]>() // the latest first
   const tried = new Map<string, number>() // tokens at which a session was compacted last
   const limits = new Map<string, number>()
+  // summaries are those that opencode is having written: what stands for the messages, once they are known.
+  const summaries = new Map<string, { text?: string; earlier?: Message }>()
 
   // Plans are kept under the message that a session begins with, which a fork of it has too.
   const fileOf = (messages: Message[]) => join(folder, keyOf(messages[0]) + ".json")
@@ -78,10 +81,26 @@ export const Kagewasm = async ({ client }: any) => {
     if (plan !== undefined) await save(messages, plan)
   }
 
+  // summarize makes what stands for messages that opencode has summarized, and for the summary before them. opencode's
+  // model is asked all the same, and is given that to read: so little is lost where its answer is not replaced.
+  const summarize = async (messages: Message[]) => {
+    const { sessionID } = messages[0].info
+    const summary = summaries.get(sessionID)!
+    const { providerID, modelID } = messages.findLast(m => m.info.role === "assistant")?.info ?? {}
+    const all = [...(summary.earlier ? [summary.earlier] : []), ...apply(await load(messages), messages)]
+    const lines = toLines(all).map(line => JSON.stringify(line)).join("\n")
+    const settings = { session: sessionID, model: modelID, window: await limit(providerID, modelID), target: 0 }
+    const text = summaryOf(await ask("opencode", lines, settings))
+    if (text === undefined) return
+    summary.text = text
+    messages.splice(0, messages.length, noteMessage(text, messages))
+  }
+
   return {
     "experimental.chat.messages.transform": async (_: unknown, output: { messages: Message[] }) => {
       try {
         if (output.messages.length === 0) return
+        if (summaries.has(output.messages[0].info.sessionID)) return await summarize(output.messages)
         await compact(output.messages).catch(() => {})
         output.messages.splice(0, output.messages.length, ...apply(await load(output.messages), output.messages))
       } catch {} // the messages are as they were
@@ -94,8 +113,22 @@ export const Kagewasm = async ({ client }: any) => {
         if (part.type === "text") part.text = cut(part.text) // of an MCP server
       }
     },
-    "experimental.session.compacting": async (_: unknown, output: { context: string[] }) => {
-      output.context.push("A compaction_summary in the conversation holds exact names: keep them word for word.")
+    // opencode has a summary written: the next messages that it asks about are those that go.
+    "experimental.session.compacting": async ({ sessionID }: { sessionID: string }) => {
+      try {
+        const { data } = await client.session.messages({ path: { id: sessionID } })
+        const earlier = data.findLast((m: Message) => m.info.summary === true && m.info.finish && !m.info.error)
+        summaries.set(sessionID, { earlier })
+      } catch {} // opencode's own summary
+    },
+    "experimental.text.complete": async (at: { sessionID: string; messageID: string }, output: { text: string }) => {
+      const summary = summaries.get(at.sessionID)
+      if (summary === undefined) return
+      try {
+        const { data } = await client.session.message({ path: { id: at.sessionID, messageID: at.messageID } })
+        summaries.delete(at.sessionID)
+        if (data.info.summary) output.text = summary.text ?? output.text
+      } catch {} // opencode's own summary
     },
   }
 }

@@ -40,10 +40,24 @@ export const apply = (plan: Plan | undefined, messages: Message[]): Message[] =>
   return out
 }
 
-const noteMessage = (text: string, messages: Message[]): Message => {
+// noteMessage is a note as a message of the session that the messages are of.
+export const noteMessage = (text: string, messages: Message[]): Message => {
   const user = messages.find(m => m.info.role === "user") ?? messages[0]
   const at = { sessionID: user.info.sessionID, messageID: noteID }
   return { info: { ...user.info, id: noteID, role: "user" }, parts: [{ ...at, id: noteID, type: "text", text }] }
+}
+
+const holds = "The user said, and it still holds:\n"
+
+// stand is what stands for messages: words of a person that stay, such as the task, and the note.
+const stand = (lines: Line[]) => lines.map(({ kind, content }) => (kind ? "" : holds) + content).join("\n\n")
+
+// standing are the lines of what stands for messages.
+const standing = (id: string, text: string): Line[] => {
+  const note = text.match(/<compaction_summary-([0-9a-f]{16}) [^]*<\/compaction_summary-\1>/)?.[0] ?? text
+  const words = text.slice(0, text.indexOf(note)).split(holds).map(said => said.trim()).filter(said => said !== "")
+  const stay = words.map((content, i): Line => ({ id: `${id}/${i}`, role: "user", content }))
+  return [...stay, { id, role: "user", content: note, kind: "compaction_summary" }]
 }
 
 // toLines are messages in kagewasm's neutral format. The content of a result is what opencode sends of it.
@@ -51,9 +65,8 @@ export const toLines = (messages: Message[]): Line[] =>
   messages.flatMap((m): Line[] => {
     const id = m.info.id === noteID ? noteID : keyOf(m)
     const text = m.parts.filter(p => p.type === "text" && !p.ignored).map(p => p.text).join("\n\n")
-    if (m.info.role === "user") {
-      return [{ id, role: "user", content: text, kind: id === noteID ? "compaction_summary" : undefined }]
-    }
+    if (id === noteID || m.info.summary === true) return standing(id, text)
+    if (m.info.role === "user") return [{ id, role: "user", content: text }]
     const tools = m.parts.filter(called)
     const calls = tools.map(p => ({ id: p.callID, name: p.tool, arguments: p.state.input ?? {} }))
     const results = tools.map(({ callID, state }): Line => {
@@ -61,6 +74,12 @@ export const toLines = (messages: Message[]): Line[] =>
     })
     return [{ id, role: "assistant", content: text, tool_calls: calls.length > 0 ? calls : undefined }, ...results]
   })
+
+// summaryOf is what stands for a session of which no more is left than what a person said, and the note.
+export const summaryOf = (after: Line[]): string | undefined => {
+  const short = after.every(line => line.role === "user") && after.some(line => line.kind === "compaction_summary")
+  return short ? stand(after) : undefined
+}
 
 // planOf is what a compaction comes to: the earlier plan, and what went now.
 export const planOf = (was: Plan | undefined, before: Line[], after: Line[]): Plan | undefined => {
@@ -71,10 +90,12 @@ export const planOf = (was: Plan | undefined, before: Line[], after: Line[]): Pl
     const old = known.get(line.id)?.content ?? line.content
     if (line.role === "tool" && old !== line.content) results[line.tool_call_id!] = line.content
   }
-  const note = after.findLastIndex(line => line.kind === "compaction_summary")
-  const next = after.slice(note + 1).find(line => line.role !== "tool" && known.has(line.id))
+  const note = after.findLastIndex(line => line.kind === "compaction_summary" && !known.has(line.id))
+  const message = (line: Line) => line.role !== "tool" && known.has(line.id) && !line.id.includes("/")
+  const next = after.slice(note + 1).find(message)
   if (note < 0 || next === undefined) return undefined
-  const gone = before.filter(line => line.role !== "tool" && line.id !== noteID && !kept.has(line.id))
+  const gone = before.filter(line => message(line) && line.id !== noteID && !kept.has(line.id))
   const all = [...(was?.gone ?? []), ...gone.map(line => line.id)]
-  return { gone: all, note: after[note].content, before: next.id, results }
+  const words = after.slice(0, note).filter(line => line.role === "user" && line.id.includes("/"))
+  return { gone: all, note: stand([...words, after[note]]), before: next.id, results }
 }

@@ -10,6 +10,7 @@ import (
 // openCode loads every file of its plugins folder. What lies in a folder below it is not loaded by itself.
 var openCode = Agent{
 	Name: "opencode", Title: "opencode", Program: "opencode", Get: "npm install -g opencode-ai", Served: true,
+	Try: tryOpenCode,
 	Plan: func(s Setup) (Plan, error) {
 		home := cmp.Or(s.Getenv("OPENCODE_CONFIG_DIR"),
 			filepath.Join(cmp.Or(s.Getenv("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config")), "opencode"))
