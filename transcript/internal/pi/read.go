@@ -14,6 +14,9 @@
 // A compaction entry is a compaction_summary. The latest one counts: pi shows the
 // model its summary, then what stands from firstKeptEntryId on. Everything before,
 // and earlier summaries, are superseded.
+//
+// A context_edit says what the model sees in place of an entry's content; the latest
+// one on the way to the leaf counts. A message that it leaves out is superseded.
 package pi
 
 import (
@@ -31,7 +34,7 @@ var Format = codec.Format{Name: "pi", Lines: true, Detect: detect, Read: read, W
 
 var (
 	lineKeys = []string{"type", "version", "id", "parentId", "timestamp", "message", "summary", "firstKeptEntryId",
-		"firstKeptEntryIndex", "customType", "content", "targetId", "modelId"}
+		"firstKeptEntryIndex", "customType", "content", "targetId", "modelId", "replacement"}
 	messageKeys = []string{"role", "content", "model", "toolCallId", "toolName", "isError", "command", "output",
 		"exitCode", "cancelled", "truncated", "fullOutputPath", "excludeFromContext", "customType", "summary"}
 	blockKeys = []string{"type", "text", "thinking", "thinkingSignature", "id", "name", "arguments", "data", "mimeType"}
@@ -57,7 +60,9 @@ func detect(f *codec.File) string {
 type line struct {
 	codec.Link // of id and parentId; Main are the entries on the way to the leaf
 	typ, time  string
-	target     string // of a label: the id of the entry it belongs to
+	target     string // of a label and an edit: the id of the entry it belongs to
+	edited     int    // the line of the entry that an edit belongs to, -1 for none
+	omitted    bool   // an edit leaves the message out
 	kept       string // of a compaction: the id or the index of the first entry kept
 	keptAt     jsondoc.Span
 }
@@ -89,10 +94,10 @@ func read(f *codec.File) *codec.Log {
 
 // readLine reads what an entry says outside its message.
 func readLine(o *jsondoc.Object) line {
-	l := line{typ: o.Str("type")}
+	l := line{typ: o.Str("type"), edited: -1}
 	l.ID, l.Parent, l.time, l.At = o.Str("id"), o.Str("parentId"), o.Scalar("timestamp"), o.Raw("parentId")
 	switch l.typ {
-	case "label":
+	case "label", "context_edit":
 		l.target = o.Str("targetId")
 	case "compaction":
 		key := o.Either("firstKeptEntryIndex", "firstKeptEntryId")
@@ -118,6 +123,29 @@ func (d *tree) read(i int, o *jsondoc.Object) {
 		d.custom(i, o)
 	case "model_change":
 		d.NoteModel(o.Str("modelId"))
+	case "context_edit":
+		d.edit(i, o)
+	}
+}
+
+// edit reads what entry i says that the model sees of an earlier one.
+func (d *tree) edit(i int, o *jsondoc.Object) {
+	of := d.lines[i].edited
+	if of < 0 || of >= i || !d.HasMessage(of) {
+		return
+	}
+	if d.lines[of].omitted = !o.Is("replacement", '"') && !o.Is("replacement", '['); d.lines[of].omitted {
+		return
+	}
+	m := d.Messages[d.MessagesIn(of)[0]]
+	switch m.Role {
+	case abi.RoleAssistant:
+		m.TakeCalls(&codec.Message{})
+		d.says(i, m, o, "replacement")
+	case abi.RoleTool:
+		m.Content, m.Output = readContent(o, "replacement"), codec.SlotOf(i, o, "replacement")
+	default:
+		m.Content = readContent(o, "replacement")
 	}
 }
 
@@ -138,13 +166,13 @@ func (d *tree) message(i int, o *jsondoc.Object) {
 	at := o.Raw("role")
 	switch role := o.Str("role"); role {
 	case "user":
-		m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
+		m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o, "content")})
 		m.Kind = content.Framed(m.Content)
 	case "assistant":
 		d.answer(i, o)
 	case "toolResult":
 		m := d.add(i, abi.Message{Role: abi.RoleTool, ToolCallID: o.Str("toolCallId"), Name: o.Str("toolName"),
-			IsError: o.Flag("isError"), Content: readContent(o)})
+			IsError: o.Flag("isError"), Content: readContent(o, "content")})
 		m.Output = codec.SlotOf(i, o, "content")
 	case "bashExecution":
 		m := d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(bashText(o))})
@@ -163,7 +191,7 @@ func (d *tree) message(i int, o *jsondoc.Object) {
 }
 
 func (d *tree) custom(i int, o *jsondoc.Object) {
-	m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
+	m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o, "content")})
 	kind := abi.Kind(o.Str("customType"))
 	switch framed := content.Framed(m.Content); {
 	case kind == systemType:
@@ -180,11 +208,16 @@ func (d *tree) custom(i int, o *jsondoc.Object) {
 func (d *tree) answer(i int, o *jsondoc.Object) {
 	m := d.add(i, abi.Message{Role: abi.RoleAssistant})
 	d.NoteModel(o.Str("model"))
-	if !o.Is("content", '[') {
-		m.Content = codec.Content(o, "content")
+	d.says(i, m, o, "content")
+}
+
+// says reads what an answer says and calls, from a key in entry i.
+func (d *tree) says(i int, m *codec.Message, o *jsondoc.Object, key string) {
+	if !o.Is(key, '[') {
+		m.Content = codec.Content(o, key)
 		return
 	}
-	m.Content = readBlocks(o, func(b *jsondoc.Object) bool {
+	m.Content = readBlocks(o, key, func(b *jsondoc.Object) bool {
 		if b.Str("type") != "toolCall" {
 			return false
 		}
@@ -194,17 +227,17 @@ func (d *tree) answer(i int, o *jsondoc.Object) {
 }
 
 // readContent reads a string or a list of blocks.
-func readContent(o *jsondoc.Object) abi.Content {
-	if !o.Is("content", '[') {
-		return codec.Content(o, "content")
+func readContent(o *jsondoc.Object, key string) abi.Content {
+	if !o.Is(key, '[') {
+		return codec.Content(o, key)
 	}
-	return readBlocks(o, func(*jsondoc.Object) bool { return false })
+	return readBlocks(o, key, func(*jsondoc.Object) bool { return false })
 }
 
 // readBlocks reads a list of blocks, without those that are calls.
-func readBlocks(o *jsondoc.Object, isCall func(b *jsondoc.Object) bool) abi.Content {
+func readBlocks(o *jsondoc.Object, key string, isCall func(b *jsondoc.Object) bool) abi.Content {
 	var parts []abi.Part
-	for _, at := range o.List("content") {
+	for _, at := range o.List(key) {
 		if b := o.Child(at, "a content block", blockKeys...); o.Err() == nil && !isCall(b) {
 			parts = append(parts, readPart(b))
 		}

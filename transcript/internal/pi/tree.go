@@ -47,11 +47,12 @@ func (d *tree) link() {
 	for i, l := range d.lines {
 		if of, ok := byID[l.target]; ok {
 			d.GoesWith(i, of)
+			d.lines[i].edited = of
 		}
 	}
 }
 
-// supersede notes the messages that the latest compaction took from the model.
+// supersede notes the messages that the latest compaction and edits took from the model.
 func (d *tree) supersede() {
 	last := len(d.lines) - 1
 	for last >= 0 && !(d.lines[last].Main && d.lines[last].typ == "compaction") {
@@ -64,7 +65,7 @@ func (d *tree) supersede() {
 		}
 	}
 	d.Supersede(func(m *codec.Message) bool {
-		return m.Rec < kept || m.Rec < last && d.lines[m.Rec].typ == "compaction"
+		return m.Rec < kept || d.lines[m.Rec].omitted || m.Rec < last && d.lines[m.Rec].typ == "compaction"
 	})
 }
 
