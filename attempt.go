@@ -141,6 +141,7 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	b := p.look.budget(p.view, c.source)
 	b.Note += p.cost(p.injected)
 	b.Read = func(gone []string, edits []abi.Edit) *note.Note { return p.read(ctx, gone, edits).note }
+	b.FailuresBeside = func(gone []string, edits []abi.Edit) int { return p.failuresBeside(ctx, gone, edits) }
 	plan, err := planOf(ctx, c, p.view, b)
 	if err != nil {
 		return attempt{plan: plan}, nil, err
@@ -235,8 +236,8 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 	r := p.read(ctx, plan.Supersede, plan.Edit)
 	host = min(host, r.cost/2)
 	against := firewall.Case{
-		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
-		Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
+		Messages: p.view.Messages, Tokens: p.view.Tokens, Pinned: p.view.Pinned, Turn: p.view.Turn,
+		Overhead: p.look.req.Overhead, Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
 		DropThinking: p.look.policy.Keep.DropThinking,
 	}
 	inserts, at := withNote(&plan, p.injected)
@@ -404,11 +405,21 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 			return r
 		}
 	}
-	view, _ := p.view.Edited(edits)
 	ctx, done := uncharged(ctx)
 	defer done()
-	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
-	in := note.Session{Memory: p.found, Instructions: p.look.instructions}
+	in, cost := p.goes(ctx, gone, edits)
+	r := reading{gone: gone, edits: edits, note: note.Build(ctx, in), cost: cost}
+	if ctx.Err() == nil {
+		p.readings = append(slices.Clip(p.readings), r)
+	}
+	return r
+}
+
+// goes is the session of a plan, to be read, and what costs of it goes, in tokens.
+func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, cost int) {
+	view, _ := p.view.Edited(edits)
+	goes := set.Of(gone...)
+	in = note.Session{Memory: p.found, Instructions: p.look.instructions}
 	in.Messages, in.Gone = make([]abi.Message, 0, len(view.Messages)), make([]bool, 0, len(view.Messages))
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
 	for i := range view.Messages {
@@ -418,7 +429,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 		}
 		if goes[m.ID] {
 			m = p.bare(ctx, i)
-			r.cost += p.view.Tokens[i]
+			cost += p.view.Tokens[i]
 		} else if slices.ContainsFunc(view.Units[view.UnitOf[i]], short) {
 			in.Pruned = append(in.Pruned, p.bare(ctx, i))
 		}
@@ -427,11 +438,15 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	if ctx.Err() != nil {
 		in = note.Session{} // the time is up: what was read is of no use
 	}
-	r.note = note.Build(ctx, in)
-	if ctx.Err() == nil {
-		p.readings = append(slices.Clip(p.readings), r)
-	}
-	return r
+	return in, cost
+}
+
+// failuresBeside is what the last failures among the messages that go need, in tokens.
+func (p *planner) failuresBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
+	ctx, done := uncharged(ctx)
+	defer done()
+	in, _ := p.goes(ctx, gone, edits)
+	return in.FailuresBeside(ctx, p.look.counter.Text)
 }
 
 // original is message i of the view as it came.

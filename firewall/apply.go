@@ -2,16 +2,20 @@ package firewall
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Case is what a plan is judged against.
 type Case struct {
 	// Messages is the list as the model would see it, with unique ids.
 	Messages []abi.Message
+	// Tokens is what each of them costs, where that is known. Nil: they are counted.
+	Tokens []int
 	// Pinned and Turn mark what has to stay. Turn may be nil: then the current
 	// turn is a candidate too.
 	Pinned, Turn []bool
@@ -158,10 +162,13 @@ func (a *application) insert(p abi.Plan) error {
 func (a *application) verdict() (*Verdict, error) {
 	v := &Verdict{}
 	before := a.Overhead
+	if a.Tokens == nil {
+		a.count()
+	}
 	kept := make([]abi.Message, 0, len(a.Messages))
 	for i := range a.Messages {
 		m := &a.Messages[i]
-		before += a.Count.Message(m)
+		before += a.Tokens[i]
 		if a.gone[i] {
 			v.Superseded = append(v.Superseded, m.ID)
 			continue
@@ -181,8 +188,13 @@ func (a *application) verdict() (*Verdict, error) {
 		v.Messages, v.Bare = DropThinking(a.Messages, v.Messages)
 	}
 	v.Tokens, v.Cost = a.Overhead, make([]int, len(v.Messages))
+	changed := set.Of(slices.Concat(v.Inserted, v.Edited, v.Bare)...)
 	for i := range v.Messages {
-		v.Cost[i] = a.Count.Message(&v.Messages[i])
+		if m := &v.Messages[i]; changed[m.ID] {
+			v.Cost[i] = a.Count.Message(m)
+		} else {
+			v.Cost[i] = a.Tokens[a.index[m.ID]]
+		}
 		v.Tokens += v.Cost[i]
 	}
 	v.Met = v.Tokens <= a.Target
@@ -196,6 +208,14 @@ func (a *application) verdict() (*Verdict, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// count counts the messages of the case.
+func (a *application) count() {
+	a.Tokens = make([]int, len(a.Messages))
+	for i := range a.Messages {
+		a.Tokens[i] = a.Count.Message(&a.Messages[i])
+	}
 }
 
 // moreCouldGo reports whether a unit stays that nothing holds.

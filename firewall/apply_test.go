@@ -207,3 +207,33 @@ func TestInsertInEmptySession(t *testing.T) {
 	_, err := firewall.Apply(firewall.Case{Count: count}, abi.Plan{Insert: []abi.Insert{note("x")}})
 	wantRefusal(t, "a session of nothing can only grow", err, abi.CodeGrew, "")
 }
+
+// TestKnownCosts: of messages whose costs are known those alone are counted that the plan makes.
+func TestKnownCosts(t *testing.T) {
+	c := caseOf(session(), 10_000)
+	c.Tokens = make([]int, len(c.Messages))
+	for i := range c.Messages {
+		c.Tokens[i] = count.Message(&c.Messages[i])
+	}
+	counted := new(counting)
+	c.Count = counted
+	v, err := firewall.Apply(c, abi.Plan{Supersede: []string{"a", "r1", "r2"}, Insert: []abi.Insert{note("They failed.")},
+		Edit: []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "short"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{v.Inserted[0], "rz"}; !slices.Equal(counted.ids, want) {
+		t.Errorf("%q were counted, want %q", counted.ids, want)
+	}
+}
+
+// counting notes which messages are counted.
+type counting struct {
+	sessiongen.Counter
+	ids []string
+}
+
+func (c *counting) Message(m *abi.Message) int {
+	c.ids = append(c.ids, m.ID)
+	return c.Counter.Message(m)
+}

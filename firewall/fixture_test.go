@@ -72,7 +72,8 @@ type reporter interface {
 	Errorf(format string, args ...any)
 }
 
-// apply is firewall.Apply, and fails where the list it was given has changed.
+// apply is firewall.Apply, and fails where the list it was given has changed, and where it is judged otherwise once it
+// is known what the messages cost.
 func apply(tb reporter, c firewall.Case, p abi.Plan) (*firewall.Verdict, error) {
 	tb.Helper()
 	before := string(sessiongen.JSONL(c.Messages))
@@ -82,6 +83,13 @@ func apply(tb reporter, c firewall.Case, p abi.Plan) (*firewall.Verdict, error) 
 	}
 	if (v == nil) == (err == nil) {
 		tb.Errorf("verdict %v, error %v: one of the two", v, err)
+	}
+	c.Tokens = make([]int, len(c.Messages))
+	for i := range c.Messages {
+		c.Tokens[i] = count.Message(&c.Messages[i])
+	}
+	if known, knownErr := firewall.Apply(c, p); !reflect.DeepEqual(known, v) || abi.CodeOf(knownErr) != abi.CodeOf(err) {
+		tb.Errorf("with known costs %+v, %v; without %+v, %v", known, knownErr, v, err)
 	}
 	return v, err
 }

@@ -51,6 +51,9 @@ type Budget struct {
 	// edits would shorten. It may be nil, and is called in the goroutine that called
 	// Plan.
 	Read func(superseded []string, edits []abi.Edit) *note.Note
+	// FailuresBeside is what the last failures need of those in messages that would go, in tokens. It costs less than
+	// to read all of them, and is as Read otherwise.
+	FailuresBeside func(superseded []string, edits []abi.Edit) int
 }
 
 // NoteBy says who writes the note where a plugin makes the plan.
@@ -225,10 +228,10 @@ func (v *View) WorthTrying() bool {
 // choice leaves for the note, too.
 func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	c := choose(b.Note)
-	if b.Failures == 0 || b.Read == nil || len(c.gone) == 0 {
+	if b.Failures == 0 || b.FailuresBeside == nil || len(c.gone) == 0 {
 		return c, b.Note
 	}
-	more := min(b.Read(c.gone, c.edits).FailuresBeside(v.Count.Text), b.Failures)
+	more := min(b.FailuresBeside(c.gone, c.edits), b.Failures)
 	if more == 0 {
 		return c, b.Note
 	}

@@ -29,6 +29,10 @@ type Options struct {
 
 const defaultCacheEntries = 1 << 16
 
+// minRemembered is the least length of a text whose count is remembered, in bytes: shorter ones are counted faster than
+// they are found.
+const minRemembered = 32
+
 // Count is the number of tokens of something.
 type Count struct {
 	Tokens int
@@ -63,6 +67,9 @@ func (c *Counter) Text(s string) int {
 func (c *Counter) TextContext(ctx context.Context, s string) (int, error) {
 	if s == "" {
 		return 0, nil
+	}
+	if len(s) < minRemembered {
+		return c.engine.Count(ctx, s)
 	}
 	key := c.cache.key(s)
 	if n, ok := c.cache.get(key); ok {

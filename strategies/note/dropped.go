@@ -29,8 +29,8 @@ const (
 	maxDropped = 90 // of what is quoted, in characters
 )
 
-// drops are the sentences of a text that take back what they name.
-func drops(n int, text string) (list []dropped) {
+// drops are the sentences of a text that take back what they name, of no message yet.
+func drops(text string) (list []dropped) {
 	for line, printed := range typed(text) {
 		if printed {
 			continue
@@ -38,7 +38,7 @@ func drops(n int, text string) (list []dropped) {
 		entry, _ := listItem(line)
 		for s := range sentences(entry) {
 			if names := namesDropped(s); len(names) > 0 && !isQuestion(s) {
-				list = append(list, dropped{n, s, names})
+				list = append(list, dropped{0, s, names})
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func drops(n int, text string) (list []dropped) {
 // namesDropped are the words behind the one that takes back, up to the end of the clause: "forget the endpoint, ..."
 // names the endpoint.
 func namesDropped(s string) (names []string) {
-	lower := strings.ToLower(negated.ReplaceAllString(s, ""))
+	lower := strings.ToLower(withoutNegated(s))
 	rest := droppingWords.behind(lower + " ")
 	if i := strings.IndexAny(rest, ",;:.!?()"); i >= 0 {
 		rest = rest[:i]
@@ -89,14 +89,20 @@ func (v *vocabulary) behind(lower string) string {
 // seeDropped points from each rule to the later words that may take it back by what they name.
 func (v *view) seeDropped(list []rule) {
 	var all []dropped
+	add := func(n int, text string) {
+		for _, d := range v.memory.drops.of(text, drops) {
+			d.n = n
+			all = append(all, d)
+		}
+	}
 	for i := range v.turns {
 		if t := &v.turns[i]; t.words != "" {
-			all = append(all, drops(t.n, t.words)...)
+			add(t.n, t.words)
 		}
 	}
 	for i := range list {
 		text, _, _ := strings.Cut(list[i].text, seeMark)
-		all = append(all, drops(list[i].n, text)...)
+		add(list[i].n, text)
 	}
 	for i := range list {
 		r := &list[i]

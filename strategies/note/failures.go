@@ -1,9 +1,12 @@
 package note
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -77,11 +80,13 @@ func quoted(f *names.Failure) string {
 	return text
 }
 
-// FailuresBeside returns what the last failures need, in tokens: what
-// [Options.Failures] must be for all of them to be written, whatever the other parts
-// leave.
-func (n *Note) FailuresBeside(count func(string) int) int {
-	list := n.last()
+// FailuresBeside returns what the last failures in the messages that go need, in tokens: what
+// [Options.Failures] must be for all of them to be written, whatever the other parts leave. It reads nothing else off
+// the messages, so that it costs less than [Build]. Once ctx is done it is of no use.
+func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int {
+	s.Messages, _ = called(s.Messages, abi.Origins(s.Messages))
+	gone, _ := s.parted()
+	list := lastOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, cmp.Or(s.Memory, new(Memory)))))
 	need := count(names.HeadFailed+names.HeadErrors) + 2
 	for i := range list {
 		need += count(quoted(&list[i])) + 1
@@ -100,8 +105,5 @@ func (n *Note) FailuresTold(text string) (told, all int) {
 	return told, n.names.Failed()
 }
 
-// last are the last failures, oldest first.
-func (n *Note) last() []names.Failure {
-	list := n.names.Failures()
-	return list[max(0, len(list)-lastFailures):]
-}
+// lastOf are the last failures of a list, oldest first.
+func lastOf(list []names.Failure) []names.Failure { return list[max(0, len(list)-lastFailures):] }

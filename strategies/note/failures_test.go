@@ -151,10 +151,11 @@ func manyFailures(n int) (msgs []abi.Message) {
 // 20 failures are there word for word, however small the budget, and no more is used.
 func TestFailuresBeside(t *testing.T) {
 	features.Proves(t, "I4", "complaint 18")
-	n := build(gone(session("Mend it.", manyFailures(60))))
+	went := gone(session("Mend it.", manyFailures(60)))
+	n := build(went)
 	for _, budget := range []int{200, 1000, 3000, 20_000} {
 		t.Run(fmt.Sprintf("%d tokens", budget), func(t *testing.T) {
-			beside := n.FailuresBeside(byRune)
+			beside := went.FailuresBeside(t.Context(), byRune)
 			text := n.Render(note.Options{Budget: budget, Failures: beside, Count: byRune})
 			if got := byRune(text); got > budget+beside {
 				t.Errorf("%d tokens, %d and %d are allowed", got, budget, beside)

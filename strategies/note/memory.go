@@ -13,6 +13,10 @@ type Memory struct {
 	closing  remembered[string]
 	asked    remembered[ask]
 	findings remembered[[]finding]
+	bindings remembered[[]rule]
+	drops    remembered[[]dropped]
+	refusals remembered[refused]
+	numbered remembered[[]option]
 }
 
 // ask is what [asked] returns.

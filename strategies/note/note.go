@@ -13,6 +13,7 @@ import (
 
 // Note is what was read off the superseded messages.
 type Note struct {
+	memory      *Memory
 	names       *names.Names
 	size        int    // of what went, in bytes
 	focus       *Focus // nil where nobody gave instructions
@@ -52,25 +53,10 @@ func Build(ctx context.Context, s Session) *Note {
 	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	messages, wrote := called(s.Messages, origins)
 	s.Messages = messages
-	goes := 0
-	for _, gone := range s.Gone {
-		if gone {
-			goes++
-		}
-	}
-	gone, stays := make([]abi.Message, 0, goes), make([]abi.Message, 0, len(s.Gone)-goes)
-	for i := range s.Messages {
-		if s.Gone[i] {
-			gone = append(gone, s.Messages[i])
-		} else {
-			stays = append(stays, s.Messages[i])
-		}
-	}
+	gone, stays := s.parted()
 	memory := cmp.Or(s.Memory, new(Memory))
-	found, known := &memory.found, &memory.known
-	harness := outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
-		GoOn: func() bool { return ctx.Err() == nil }}
-	n := &Note{size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
+	found, harness := &memory.found, s.harness(ctx, memory)
+	n := &Note{memory: memory, size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
 		todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, harness, found)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
@@ -155,6 +141,32 @@ func (r *walk) summaryAt(i int) {
 		l.n += shift
 		r.loads.add(l)
 	}
+}
+
+// parted are the messages that go and those that stay.
+func (s *Session) parted() (gone, stays []abi.Message) {
+	goes := 0
+	for _, gone := range s.Gone {
+		if gone {
+			goes++
+		}
+	}
+	gone, stays = make([]abi.Message, 0, goes), make([]abi.Message, 0, len(s.Gone)-goes)
+	for i := range s.Messages {
+		if s.Gone[i] {
+			gone = append(gone, s.Messages[i])
+		} else {
+			stays = append(stays, s.Messages[i])
+		}
+	}
+	return gone, stays
+}
+
+// harness is what is known of the one that ran the calls.
+func (s *Session) harness(ctx context.Context, memory *Memory) outcome.Harness {
+	known := &memory.known
+	return outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
+		GoOn: func() bool { return ctx.Err() == nil }}
 }
 
 // sizeOf is how long the texts of messages are, in bytes. A note stands for many times its length.

@@ -11,14 +11,14 @@ import (
 
 // refersTo says what a short answer speaks of that names entries of a list by their
 // numbers: the entries, word for word. Without them nobody knows what was decided.
-func refersTo(answer, asked string) string {
+func (m *Memory) refersTo(answer, asked string) string {
 	if points := pointsOf(answer); len(points) > 1 {
-		return answered(points, asked)
+		return m.answered(points, asked)
 	}
 	if !isAnswer(answer) {
 		return ""
 	}
-	options := numbered(asked)
+	options := m.numbered.of(asked, numbered)
 	pure := strings.Trim(answer, "0123456789ABCDEFGH +,&/.)!") == "" && len(answer) <= maxChoice
 	numbers := numbersIn(answer)
 	var named, all []string
@@ -55,9 +55,9 @@ func pointsOf(answer string) (points []string) {
 }
 
 // answered are the entries of the list of somebody who asks that an answer speaks of point by point.
-func answered(points []string, asked string) string {
+func (m *Memory) answered(points []string, asked string) string {
 	var named []string
-	for _, o := range numbered(asked) {
+	for _, o := range m.numbered.of(asked, numbered) {
 		if slices.Contains(points, o.number) {
 			named = append(named, shortened(o.text, maxOption/2))
 		}

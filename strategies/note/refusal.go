@@ -19,11 +19,14 @@ func refuses(s string) bool {
 	return refusingWords.says(s+" ") && !isQuestion(s) && !strings.HasPrefix(s, "If ") && !strings.HasSuffix(s, ":")
 }
 
-// refusal is the first sentence of an agent that refuses something, and what it stands under; empty where none does.
-// Entries of lists speak of other things for the most part.
-func refusal(text string) (refused, under string) {
+// refused is a sentence of an agent that refuses something, and what it stands under.
+type refused struct{ said, under string }
+
+// refusal is the first sentence of a text that refuses something, empty where none does. Entries of lists speak of
+// other things for the most part.
+func refusal(text string) refused {
 	if !refusingWords.says(text + " ") {
-		return "", ""
+		return refused{}
 	}
 	lines, _ := sayings(text)
 	for _, l := range lines {
@@ -33,16 +36,17 @@ func refusal(text string) (refused, under string) {
 		bare := plain(l.text)
 		for s := range sentences(bare) {
 			if refuses(s) {
-				return s, headingOf(lines, l, strings.HasPrefix(bare, s))
+				return refused{s, headingOf(lines, l, strings.HasPrefix(bare, s))}
 			}
 		}
 	}
-	return "", ""
+	return refused{}
 }
 
 // withRefusal are the closing words of an agent as they are told with what it refuses in them, in its place.
-func withRefusal(said, text string) string {
-	refused, under := refusal(text)
+func (m *Memory) withRefusal(said, text string) string {
+	r := m.refusals.of(text, refusal)
+	refused, under := r.said, r.under
 	if refused == "" || strings.Contains(said, refused) {
 		return said
 	}
@@ -77,7 +81,7 @@ func (v *view) refused(budget int) int {
 	left := budget
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		said := v.turns[i].said
-		refused, _ := refusal(said)
+		refused := v.memory.refusals.of(said, refusal).said
 		if i := strings.LastIndex(refused, moreEntries); i >= 0 {
 			refused = strings.TrimSpace(refused[i+len(moreEntries):])
 		}

@@ -51,8 +51,8 @@ const maxPasted = 16 << 10
 const maxEntry = 300
 
 // binding reports whether the words of a person bind what follows.
-func binding(words string) bool {
-	return slices.ContainsFunc(bindings(words), func(r rule) bool { return r.binds })
+func (m *Memory) binding(words string) bool {
+	return slices.ContainsFunc(m.bindings.of(words, bindings), func(r rule) bool { return r.binds })
 }
 
 // bindings are the sentences and the entries of lists with which a person says what
@@ -143,11 +143,19 @@ func asksFor(s string) bool { return requestWords.says(s+" ") || withdraws(s) }
 // withdraws reports whether a sentence takes back what was said before it, by a word that stands for that: "forget it",
 // and not "don't forget it".
 func withdraws(s string) bool {
-	return withdrawWords.in(negated.ReplaceAllString(strings.ToLower(s), "") + " ")
+	return withdrawWords.in(withoutNegated(strings.ToLower(s)) + " ")
 }
 
 // negated is a word that takes back, and does not.
 var negated = regexp.MustCompile(`(never|not|n't|n’t|nicht) (forget|undo|revert|cancel|ignore|scratch|roll|take|back)`)
+
+// withoutNegated is a text without such words. Few have any.
+func withoutNegated(s string) string {
+	if !strings.Contains(s, "t ") && !strings.Contains(s, "never ") {
+		return s
+	}
+	return negated.ReplaceAllString(s, "")
+}
 
 // corrects reports whether the words of a person say of what was done or said that it is not so: "no, put it in the
 // other container".
@@ -235,7 +243,7 @@ func (n *Note) lost(v *view) []rule {
 			continue
 		}
 		shown := v.words(i)
-		for _, r := range bindings(t.words) {
+		for _, r := range v.memory.bindings.of(t.words, bindings) {
 			if r.heads || !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
 				r.n, r.binds = t.n, r.binds || n.focus.bears(r.text)
 				list = append(list, r)

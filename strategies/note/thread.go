@@ -26,28 +26,29 @@ var sizes = []int{6000, 1200, 400, maxFirst, 0}
 
 // view is a thread as it is to be written: how much of each turn is shown.
 type view struct {
-	turns []turn
-	size  []int      // of the words, a place in sizes
-	came  [][]string // the lines on what came of it, empty where one is not shown
-	said  []string   // the words of the agent, empty where they are not shown
-	binds []bool     // the words bind what follows, correct what was done, or bear on what is asked for
-	idle  []bool     // the words say nothing that somebody has to know
-	cost  int        // of what is shown so far, in tokens
-	count func(string) int
-	focus *Focus
-	stood string // what is told of how it stood at the end
-	alone bool   // nobody can search what is left out
+	turns  []turn
+	size   []int      // of the words, a place in sizes
+	came   [][]string // the lines on what came of it, empty where one is not shown
+	said   []string   // the words of the agent, empty where they are not shown
+	binds  []bool     // the words bind what follows, correct what was done, or bear on what is asked for
+	idle   []bool     // the words say nothing that somebody has to know
+	cost   int        // of what is shown so far, in tokens
+	count  func(string) int
+	focus  *Focus
+	memory *Memory
+	stood  string // what is told of how it stood at the end
+	alone  bool   // nobody can search what is left out
 }
 
 // show chooses what of the words of persons is shown in so many tokens.
-func show(turns []turn, focus *Focus, budget int, count func(string) int) *view {
+func show(turns []turn, focus *Focus, memory *Memory, budget int, count func(string) int) *view {
 	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)),
 		said:  make([]string, len(turns)),
-		count: count, focus: focus}
+		count: count, focus: focus, memory: memory}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
 		words := turns[i].words
-		v.binds = append(v.binds, binding(words) || corrects(words) || focus.bears(words))
+		v.binds = append(v.binds, memory.binding(words) || corrects(words) || focus.bears(words))
 		v.idle = append(v.idle, turns[i].idles() && !v.binds[i] && (i == 0 || !turns[i].answersTo(&turns[i-1])))
 	}
 	if len(turns) > 0 {

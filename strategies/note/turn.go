@@ -107,7 +107,7 @@ func (t *thread) person(m *abi.Message, where string) {
 	case staysBelow:
 		next.opens = opening(words)
 	}
-	if line := refersTo(words, asked); line != "" && !slices.Contains(next.came, line) {
+	if line := t.memory.refersTo(words, asked); line != "" && !slices.Contains(next.came, line) {
 		next.came = append(next.came, line)
 	}
 	t.turns, t.taken = append(t.turns, next), false
@@ -273,7 +273,7 @@ func (t *thread) end(answer string) {
 			said = ask.said
 		}
 	}
-	said = withRefusal(said, t.closing)
+	said = t.memory.withRefusal(said, t.closing)
 	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
 	if n := len(found); n > 0 {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))

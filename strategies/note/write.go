@@ -157,7 +157,7 @@ type body struct {
 // rules; what was done; how it stands; and what else came of the words.
 func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), cameShare.of(budget), stateShare(budget)
-	v := show(n.turns, n.focus, min(words+extra, p.left-least), p.count)
+	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), p.count)
 	v.alone, b.thread = alone, v
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost

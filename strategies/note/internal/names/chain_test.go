@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // work is what an agent did on a small project.
@@ -205,4 +206,23 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFailuresAlone: where failures alone are looked for they are those that all the names stand with.
+func TestFailuresAlone(t *testing.T) {
+	harness := outcome.Harness{GoOn: func() bool { return true }}
+	again := called("Bash", "command", "go test ./internal/store/...", "ok  \tkw/internal/store", false)
+	other := called("Bash", "command", "make lint", "lease.go:3: unused", true)
+	for name, msgs := range map[string][]abi.Message{
+		"work": work(), "a note on it": {compacted(work(), 1200)},
+		"a note, and it passed": append([]abi.Message{compacted(work(), 1200)}, again...),
+		"a note, more failed":   append([]abi.Message{compacted(work(), 1200)}, other...),
+	} {
+		for _, pruned := range [][]abi.Message{nil, other} {
+			want := names.Build(t.Context(), msgs, pruned, harness, new(names.Found)).Failures()
+			if got := names.Failures(t.Context(), msgs, pruned, harness); !slices.Equal(got, want) || len(want) == 0 {
+				t.Errorf("%s: %+v, want %+v", name, got, want)
+			}
+		}
+	}
 }

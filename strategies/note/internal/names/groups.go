@@ -94,11 +94,11 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 		if len(list) >= 2*budget {
 			break
 		}
-		if it.use == mentioned && (shown[it.name] || l.kept[it.name]) {
+		if it.use == mentioned && (it.kept || shown[it.name]) {
 			continue
 		}
 		_, name := it.folded()
-		list = append(list, valued{it, it.worth() / (float64(it.price(count)) + letterCost*float64(len(name)))})
+		list = append(list, valued{it, it.tells / (float64(it.price(count)) + letterCost*float64(len(name)))})
 	}
 	byValue := func(x, y valued) int { return cmp.Or(raisedFirst(x.item, y.item), cmp.Compare(y.value, x.value)) }
 	slices.SortStableFunc(list, byValue)

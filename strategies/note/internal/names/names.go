@@ -17,14 +17,13 @@ import (
 
 // Names is what was found in the superseded messages.
 type Names struct {
-	names    []*item         // ranked, best first
-	tools    []*tool         // most called first
-	commands []command       // newest last
-	failures []Failure       // newest last
-	failed   int             // how many different ones there were
-	files    [2][]string     // read, modified
-	kept     map[string]bool // names that messages beside the note hold
-	root     string          // folder that paths are relative to, or ""
+	names    []*item     // ranked, best first
+	tools    []*tool     // most called first
+	commands []command   // newest last
+	failures []Failure   // newest last
+	failed   int         // how many different ones there were
+	files    [2][]string // read, modified
+	root     string      // folder that paths are relative to, or ""
 }
 
 // item is one exact name.
@@ -44,6 +43,10 @@ type item struct {
 	tokens int
 	// raised: it bears on what somebody wants to know.
 	raised bool
+	// kept: messages beside the note hold it.
+	kept bool
+	// tells is its worth, where it was ranked.
+	tells float64
 }
 
 // use is the most that was done to a file.
@@ -85,11 +88,21 @@ const halfAge = 30
 // their output said is gone as well; the calls themselves are not, and do not
 // count. It reads until ctx is done. What found remembers is not looked for again.
 func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness, found *Found) *Names {
-	goOn := func() bool { return ctx.Err() == nil }
-	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
-		goOn: goOn,
-		met:  make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned),
-		harness: harness, found: found}
+	b := gather(ctx, msgs, pruned, harness, found)
+	return b.names()
+}
+
+// Failures are those that [Build] finds, oldest first: nothing else is read off the messages.
+func Failures(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness) []Failure {
+	return gather(ctx, msgs, pruned, harness, nil).failures
+}
+
+// gather reads the messages, oldest first, and what was pruned. Without what found remembers it looks for failures, and
+// for no names.
+func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness, found *Found) *builder {
+	b := &builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
+		met: make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned), harness: harness,
+		found: found, nameless: found == nil, goOn: func() bool { return ctx.Err() == nil }}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
 		if !b.goOn() {
@@ -105,7 +118,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 		b.at++
 		m := &pruned[i]
 		for k := range m.ToolCalls {
-			b.calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
+			b.calls[m.ToolCalls[k].ID] = b.harness.Does(&m.ToolCalls[k])
 		}
 		switch m.Role {
 		case abi.RoleTool:
@@ -114,7 +127,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 			b.output(cmp.Or(m.Words(), m.Text()))
 		}
 	}
-	return b.names()
+	return b
 }
 
 // Empty reports whether there is nothing to keep.
@@ -125,12 +138,15 @@ func (l *Names) Empty() bool {
 // Beside reads messages that stay: names they hold are left out
 // of [Names.Lists], but for files, and make room for others.
 func (l *Names) Beside(ctx context.Context, stays []abi.Message, harness outcome.Harness, found *Found) {
-	if l.kept == nil {
-		l.kept = make(map[string]bool)
-	}
+	kept := make(map[string]bool)
+	defer func() {
+		for _, it := range l.names {
+			it.kept = it.kept || kept[it.name]
+		}
+	}()
 	note := func(text string, listing bool) {
 		for _, m := range found.look(text, listing) {
-			l.kept[m.name] = true
+			kept[m.name] = true
 		}
 	}
 	for i := range stays {
@@ -184,6 +200,7 @@ type builder struct {
 	found    *Found
 	goOn     func() bool
 	removed  []removal
+	nameless bool // failures are looked for, and no names
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -208,6 +225,9 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
+	if b.nameless {
+		return
+	}
 	for piece := range pieces(s) {
 		if !b.goOn() {
 			return
@@ -220,6 +240,9 @@ func (b *builder) text(s string, weight float64) {
 
 // output ranks every name in what a tool put out.
 func (b *builder) output(s string) {
+	if b.nameless {
+		return
+	}
 	for piece := range pieces(s) {
 		if !b.goOn() {
 			return
@@ -290,7 +313,7 @@ func (it *item) worth() float64 {
 }
 
 // value is about what a name tells for the room it takes, where tokens are not counted.
-func (it *item) value() float64 { return it.worth() / float64(len(it.name)+8) }
+func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met)}
@@ -307,7 +330,10 @@ func (b *builder) names() *Names {
 	}
 	l.files = files(l.names, l.root)
 	l.names = mergePaths(l.names, l.root)
-	ranked := lists.Map(l.names, func(it *item) valued { return valued{it, it.value()} })
+	ranked := lists.Map(l.names, func(it *item) valued {
+		it.tells = it.worth()
+		return valued{it, it.value()}
+	})
 	slices.SortFunc(ranked, func(x, y valued) int {
 		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
 	})
