@@ -1,8 +1,11 @@
 package names
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
-// folded is the folder that a path is listed under, with the slash behind it, and what
+// folded is the folder that a path is listed under at most, with the slash behind it, and what
 // stands there: the last folder and the name of the file, by which people and models
 // say it. The folder is empty where that is all of the path.
 func (it *item) folded() (folder, name string) {
@@ -17,27 +20,97 @@ func (it *item) folded() (folder, name string) {
 	return it.name[:i], it.name[i:]
 }
 
-// line is the one that a path listed under its folder is on.
-func (it *item) line() string {
-	folder, _ := it.folded()
-	return string('0'+rune(it.list())) + folder
+// folders are those that a path can be listed under, the deepest first.
+func (it *item) folders() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		folder, _ := it.folded()
+		for len(folder) > 1 && yield(folder) {
+			folder = folder[:strings.LastIndexByte(folder[:len(folder)-1], '/')+1]
+		}
+	}
 }
 
-// writeFiles writes paths, those of one folder on one line. One that is alone in its
-// folder is written whole.
-func writeFiles(b *strings.Builder, items []*item) {
-	in := make(map[string]int)
+// folder is one that paths of a list lie in, as far as they are listed under it.
+type folder struct {
+	name  string // with the slash behind it, empty for the one around all
+	files int    // that can be listed under none that is deeper
+	below []*folder
+	ways  map[string]way // by the folder that is listed around it
+}
+
+// way is how the paths below a folder are written: its own line has them, or that of the folder around it.
+type way struct {
+	line bool
+	room int // in bytes, for all of them
+}
+
+// foldersOf are the folders of paths, by their names.
+func foldersOf(items []*item) map[string]*folder {
+	all := map[string]*folder{"": {ways: make(map[string]way)}}
 	for _, it := range items {
-		folder, _ := it.folded()
-		in[folder]++
+		name, _ := it.folded()
+		all[""].at(name, all).files++
 	}
+	return all
+}
+
+// at is the folder of a name below this one.
+func (f *folder) at(name string, all map[string]*folder) *folder {
+	for f.name != name {
+		i := strings.IndexByte(name[len(f.name)+1:], '/') + len(f.name) + 2
+		next := all[name[:i]]
+		if next == nil {
+			next = &folder{name: name[:i], ways: make(map[string]way)}
+			all[next.name] = next
+			f.below = append(f.below, next)
+		}
+		f = next
+	}
+	return f
+}
+
+// lineForm is what a line for a folder has beside its name.
+const lineForm = "- :\n"
+
+// way is the shorter way to write the paths below a folder where one around it is listed.
+func (f *folder) way(around string) way {
+	if w, ok := f.ways[around]; ok {
+		return w
+	}
+	own := way{line: true, room: len(f.name) + len(lineForm)}
+	joined := way{room: f.files * (len(f.name) - len(around))}
+	for _, b := range f.below {
+		own.room += b.way(f.name).room
+		joined.room += b.way(around).room
+	}
+	best := joined
+	if own.room <= joined.room {
+		best = own
+	}
+	f.ways[around] = best
+	return best
+}
+
+// lines says for each folder below this one the folder on whose line its files stand.
+func (f *folder) lines(around string, in map[string]string) {
+	if f.name != "" && f.way(around).line {
+		around = f.name
+	}
+	in[f.name] = around
+	for _, b := range f.below {
+		b.lines(around, in)
+	}
+}
+
+// writeFiles writes paths, those of a folder on one line where that is shorter.
+func writeFiles(b *strings.Builder, items []*item) {
+	in := make(map[string]string)
+	foldersOf(items)[""].lines("", in)
 	lines := make(map[string]*strings.Builder)
 	var order []string
 	for _, it := range items {
-		folder, name := it.folded()
-		if in[folder] == 1 {
-			folder, name = "", it.name
-		}
+		folder, _ := it.folded()
+		folder = in[folder]
 		line := lines[folder]
 		if line == nil {
 			line = &strings.Builder{}
@@ -48,7 +121,7 @@ func writeFiles(b *strings.Builder, items []*item) {
 			lines[folder] = line
 			order = append(order, folder)
 		}
-		line.WriteString(listSeparator + name)
+		line.WriteString(listSeparator + it.name[len(folder):])
 		if it.use == modified {
 			line.WriteString(it.facts.String())
 		}

@@ -44,6 +44,8 @@ func (it *item) list() list {
 // picked are the names chosen for a budget, best first in each list.
 type picked struct {
 	lists [numLists][]*item
+	// below is how many of the paths of a list lie below a folder.
+	below map[under]int
 }
 
 // maxMisses is how many names that do not fit are tried before the rest of
@@ -53,7 +55,7 @@ const maxMisses = 1000
 // pick chooses the best names that fit. Names already shown elsewhere, or
 // inside a longer name, are left out.
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
-	p, lines := &picked{}, make(map[string]bool)
+	p := &picked{below: make(map[under]int)}
 	left, misses := budget, 0
 	numbers := budget / numberPart
 	for _, it := range l.best(budget, shown, count) {
@@ -63,7 +65,7 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		if it.use == mentioned && shown[it.name] {
 			continue
 		}
-		cost := p.cost(it, lines, count)
+		cost := p.cost(it, count)
 		if it.class == number && cost > numbers {
 			continue
 		}
@@ -77,8 +79,8 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		}
 		k := it.list()
 		p.lists[k] = append(p.lists[k], it)
-		if it.class == path {
-			lines[it.line()] = true
+		for folder := range it.folders() {
+			p.below[under{k, folder}]++
 		}
 		addParts(shown, it.name)
 	}
@@ -159,24 +161,39 @@ func series(it *item) string {
 	return b.String()
 }
 
-// cost is what one more name costs, in tokens.
-func (p *picked) cost(it *item, lines map[string]bool, count func(string) int) int {
-	folder, name := it.folded()
-	alone := folder != "" && !lines[it.line()]
-	cost := 0
-	if facts := it.facts.String(); alone || it.use == modified && facts != "" {
-		text := listSeparator + name
-		if alone {
-			text = "- " + folder + ":" + text + "\n"
+// under is a folder in a list.
+type under struct {
+	list
+	folder string
+}
+
+// cost is what one more name costs, in tokens. A path costs what stands behind the folder that it shares with another
+// one, and a line for that folder where it is the second one there.
+func (p *picked) cost(it *item, count func(string) int) int {
+	k := it.list()
+	text := listSeparator + it.name
+	for folder := range it.folders() {
+		n := p.below[under{k, folder}]
+		if n == 0 {
+			continue
 		}
-		if it.use == modified {
-			text += facts
+		text = listSeparator + it.name[len(folder):]
+		if n == 1 {
+			text += lineForm
 		}
-		cost = count(text)
-	} else {
-		cost = it.price(count)
+		break
 	}
-	if len(p.lists[it.list()]) == 0 {
+	if it.use == modified {
+		text += it.facts.String()
+	}
+	_, name := it.folded()
+	cost := 0
+	if text == listSeparator+name {
+		cost = it.price(count)
+	} else {
+		cost = count(text)
+	}
+	if len(p.lists[k]) == 0 {
 		cost += 5
 	}
 	return cost
