@@ -47,6 +47,8 @@ type item struct {
 	kept bool
 	// tells is its worth, where it was ranked.
 	tells float64
+	// written: a person or the agent wrote it, or an earlier note had it. Only tools put out the others.
+	written bool
 }
 
 // use is the most that was done to a file.
@@ -72,8 +74,10 @@ const (
 	// rareWorth is what a name is worth beside another one that is rarely said again: a
 	// path by which code imports other code, the lines of a file that is not told with them.
 	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
-	// again and again.
+	// again and again. outputWorth is what a symbol or a number is that nobody wrote, however often tools put it out: an
+	// agent that needed it had many a chance to write it. A path that a tool found is there to go to.
 	rareWorth   = 0.3
+	outputWorth = 0.65
 	numberWorth = 0.8
 	shortWorth  = 2.0
 	// oftenPower is the power of the number of messages that mention a name by which it is worth more.
@@ -288,6 +292,7 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 		b.items[name] = it
 	}
 	it.use = max(it.use, u)
+	it.written = it.written || weight > weightOutput
 	if it.seen == b.at {
 		return
 	}
@@ -300,6 +305,9 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 // again more often than its weight tells.
 func (it *item) worth() float64 {
 	worth := it.weight * math.Pow(float64(max(it.times, 1)), oftenPower)
+	if !it.written && it.class != path {
+		worth *= outputWorth
+	}
 	_, _, lines := isRange(it.name)
 	switch {
 	case lines || imported(it.name):

@@ -194,6 +194,7 @@ func (b *builder) taken(name string, c class, i int, u use) {
 	if len(name) >= 3 && len(name) <= 2*maxName {
 		_, shown := (&item{name: name, class: c}).folded()
 		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf)*float64(len(shown))/takenLength, u)
+		b.items[name].written = true
 	}
 }
 

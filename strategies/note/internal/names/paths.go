@@ -164,6 +164,7 @@ func (it *item) merge(other *item) {
 	it.times += other.times
 	it.seen = max(it.seen, other.seen)
 	it.use = max(it.use, other.use)
+	it.written = it.written || other.written
 }
 
 func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }

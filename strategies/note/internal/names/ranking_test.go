@@ -57,6 +57,22 @@ func TestWhoUsedThem(t *testing.T) {
 	}
 }
 
+// TestOnlyTools: a name that the agent wrote comes before one that tools put out a few times and nobody wrote.
+func TestOnlyTools(t *testing.T) {
+	features.Proves(t, "N8")
+	var msgs []abi.Message
+	for range 5 {
+		msgs = append(msgs, called("Bash", "command", "make", "lease_told 4711", false)...)
+	}
+	msgs = append(msgs, called("Bash", "command", "make lease_used 4712", "ok", false)...)
+	got := lines(build(msgs).Render(1000, byRune))
+	for head, want := range map[string]string{"Names": "lease_used lease_told", "Numbers and ids": "4712 4711"} {
+		if got[head] != want {
+			t.Errorf("%s: %q, want %q", head, got[head], want)
+		}
+	}
+}
+
 // TestSeries: where there is room for a few names, the only one of its kind comes before most of those that differ in
 // their numbers alone, though these were said later.
 func TestSeries(t *testing.T) {
