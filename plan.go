@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -67,11 +68,8 @@ func shipped() []strategy {
 }
 
 // Strategies are the names of all strategies that ship, the default first.
-func Strategies() (names []string) {
-	for _, s := range shipped() {
-		names = append(names, s.name)
-	}
-	return names
+func Strategies() []string {
+	return lists.Map(shipped(), func(s strategy) string { return s.name })
 }
 
 // strategy is the one that the policy names: the host's own, or one that ships.

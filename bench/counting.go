@@ -10,9 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/pkoukk/tiktoken-go"
 	tiktokenloader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -29,17 +30,27 @@ func kinds(root string) (map[string][]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, path := range paths {
-				data, err := os.ReadFile(path)
-				if err != nil {
-					return nil, err
-				}
-				all.Write(data)
+			data, err := contents(paths)
+			if err != nil {
+				return nil, err
 			}
+			all.Write(data)
 		}
 		out[kind] = messages(all.String(), 2048)
 	}
 	return out, nil
+}
+
+// contents are those of files, one behind the other.
+func contents(paths []string) (all []byte, err error) {
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, data...)
+	}
+	return all, nil
 }
 
 // messages cuts a text into pieces of about n bytes, at spaces.

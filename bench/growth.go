@@ -95,21 +95,19 @@ func linesOf(root string) (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
+	all, err := contents(paths)
+	if err != nil {
+		return nil, err
+	}
+	for record := range bytes.Lines(all) {
+		var m struct{ Content any }
+		if json.Unmarshal(record, &m) != nil {
+			continue
 		}
-		for record := range bytes.Lines(data) {
-			var m struct{ Content any }
-			if json.Unmarshal(record, &m) != nil {
-				continue
-			}
-			text, _ := m.Content.(string)
-			for line := range bytes.Lines([]byte(text)) {
-				if line = bytes.TrimSpace(line); len(line) > 20 {
-					lines = append(lines, string(line[:min(len(line), 300)]))
-				}
+		text, _ := m.Content.(string)
+		for line := range bytes.Lines([]byte(text)) {
+			if line = bytes.TrimSpace(line); len(line) > 20 {
+				lines = append(lines, string(line[:min(len(line), 300)]))
 			}
 		}
 	}

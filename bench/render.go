@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // The tables stand between these lines of the file that is rewritten.
@@ -46,13 +47,8 @@ func (r *Results) write(tables, charts string) error {
 	return atomicfile.WriteFile(tables, doc, 0o644)
 }
 
-func (r *Results) rows(suite string) (list []Row) {
-	for _, row := range r.Rows {
-		if row.Suite == suite {
-			list = append(list, row)
-		}
-	}
-	return list
+func (r *Results) rows(suite string) []Row {
+	return lists.Filter(r.Rows, func(row Row) bool { return row.Suite == suite })
 }
 
 func (r *Results) tables(file, charts string) []byte {

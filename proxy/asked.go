@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -50,10 +52,7 @@ func (p *Proxy) opened(w *wire, d *document) (open *document, what *sealed) {
 	if what == nil {
 		return d, nil
 	}
-	covered := make(map[string]bool, len(what.Covers))
-	for _, c := range what.Covers {
-		covered[string(c)] = true
-	}
+	covered := set.Of(lists.Map(what.Covers, func(c []byte) string { return string(c) })...)
 	var els [][]byte
 	for i, at := range d.els {
 		text := at.of(d.doc)
@@ -186,10 +185,7 @@ func (e answer) reply(w http.ResponseWriter) {
 	}
 	answer := e.response("completed", []json.RawMessage{e.item})
 	if e.how == askedCompact {
-		var output []json.RawMessage
-		for _, at := range e.doc.els[:e.doc.lead] {
-			output = append(output, at.of(e.doc.doc))
-		}
+		output := lists.Map(e.doc.els[:e.doc.lead], func(at span) json.RawMessage { return at.of(e.doc.doc) })
 		answer = map[string]any{"id": newID("resp_"), "object": "response.compaction", "created_at": e.began.Unix(),
 			"output": append(output, e.item), "usage": usageOf(e.spent)}
 	}

@@ -33,7 +33,11 @@
 // Keys pass through; none is stored or logged.
 package proxy
 
-import kagewasm "github.com/kagewasm/kagewasm"
+import (
+	"cmp"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+)
 
 // FewCalls is after how many calls a compaction below the window has to pay, where a policy
 // does not say.
@@ -42,8 +46,6 @@ const FewCalls = 3
 // Policy is a policy for conversations that pass here: one that does not say after how many
 // calls a compaction has to pay says [FewCalls].
 func Policy(p kagewasm.Policy) kagewasm.Policy {
-	if p.When.PaybackCalls == 0 {
-		p.When.PaybackCalls = FewCalls
-	}
+	p.When.PaybackCalls = cmp.Or(p.When.PaybackCalls, FewCalls)
 	return p
 }

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // document is the body of a request: where its messages stand, and what else is asked of
@@ -58,6 +60,11 @@ func (d *document) member(at span, name string) (text string) {
 		})
 	}
 	return text
+}
+
+// textsOf are elements as they came.
+func (d *document) textsOf(els []span) [][]byte {
+	return lists.Map(els, func(at span) []byte { return at.of(d.doc) })
 }
 
 // text is a field that is a string.

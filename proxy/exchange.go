@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -112,9 +113,7 @@ func (e *exchange) setBody(r *http.Request, data []byte) {
 // prepared is the body to send, nil where that is the one that came.
 func (e *exchange) prepared(r *http.Request) (sent []byte) {
 	defer e.rescue(&sent)
-	if e.model == "" {
-		e.model = e.doc.text("model")
-	}
+	e.model = cmp.Or(e.model, e.doc.text("model"))
 	engine, err := e.p.opts.Engine(e.model)
 	if err != nil {
 		e.failed(err)

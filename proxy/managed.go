@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -76,10 +77,7 @@ func (w *wire) manages(d *document) (*managed, *document) {
 		data = slices.Concat(d.doc[:list.start+1], bytes.Join(rest, []byte{','}), d.doc[list.end-1:])
 	}
 	m := &managed{at: max(edit.Threshold, edit.Trigger.Value), pause: edit.Pause, instructions: edit.Instructions}
-	if m.at == 0 {
-		m.at = defaultManaged
-	}
-	m.at = max(m.at, leastManaged)
+	m.at = max(cmp.Or(m.at, defaultManaged), leastManaged)
 	if out := w.read(data); out != nil {
 		return m, out
 	}
@@ -193,18 +191,13 @@ func (w *wire) withoutBlocks(d *document, n *noted, before [][]byte) *document {
 		}
 	}
 	if els = before; els == nil {
-		for _, el := range d.els[:n.element] {
-			els = append(els, el.of(d.doc))
-		}
+		els = d.textsOf(d.els[:n.element])
 	}
 	if len(blocks) > 0 {
 		els = append(els, slices.Concat(d.doc[at.start:list.start+1], bytes.Join(blocks, []byte{','}),
 			d.doc[list.end-1:at.end]))
 	}
-	for _, el := range d.els[n.element+1:] {
-		els = append(els, el.of(d.doc))
-	}
-	return w.read(d.withList(els))
+	return w.read(d.withList(append(els, d.textsOf(d.els[n.element+1:])...)))
 }
 
 // before is what stands for all that was before a block, where the client does not have that
@@ -214,11 +207,7 @@ func (e *exchange) before(ctx context.Context) [][]byte {
 		neutral := &transcript.Session{Format: transcript.Neutral}
 		if data, err := neutral.Encode(list, e.wire.format); err == nil {
 			if d := e.wire.read(data); d != nil {
-				var els [][]byte
-				for _, at := range d.els {
-					els = append(els, at.of(data))
-				}
-				return els
+				return d.textsOf(d.els)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // span is a piece of a document, from start up to end.
@@ -11,8 +13,7 @@ type span struct{ start, end int }
 func (s span) ok() bool             { return s.end > s.start }
 func (s span) of(doc []byte) []byte { return doc[s.start:s.end] }
 
-// lexer finds where values of a JSON document begin and end. It decodes nothing: most of
-// a request is text that nobody here looks into, and bytes.IndexByte jumps over that.
+// lexer finds where values of a JSON document begin and end. It decodes nothing.
 // A document that is not JSON makes it bad, and is then passed on as it is.
 type lexer struct {
 	doc []byte
@@ -20,17 +21,7 @@ type lexer struct {
 }
 
 // space returns the first place from pos on that is no white space.
-func (l *lexer) space(pos int) int {
-	for pos < len(l.doc) {
-		switch l.doc[pos] {
-		case ' ', '\t', '\n', '\r':
-			pos++
-		default:
-			return pos
-		}
-	}
-	return pos
-}
+func (l *lexer) space(pos int) int { return jsonlex.Space(l.doc, pos) }
 
 // at is the byte at pos, 0 behind the end.
 func (l *lexer) at(pos int) byte {
@@ -40,98 +31,19 @@ func (l *lexer) at(pos int) byte {
 	return 0
 }
 
-// text returns the end of the string that begins at pos.
-func (l *lexer) text(pos int) int {
-	for from := pos + 1; from <= len(l.doc); {
-		quote := bytes.IndexByte(l.doc[from:], '"')
-		if quote < 0 {
-			break
-		}
-		quote += from
-		escape := quote
-		for escape > pos+1 && l.doc[escape-1] == '\\' {
-			escape--
-		}
-		if (quote-escape)%2 == 0 {
-			return quote + 1
-		}
-		from = quote + 1
-	}
-	l.bad = true
-	return len(l.doc)
-}
-
 // value returns the end of the value that begins at pos.
 func (l *lexer) value(pos int) int {
-	for depth := 0; pos < len(l.doc); {
-		switch l.doc[pos] {
-		case '"':
-			pos = l.text(pos)
-		case '{', '[':
-			depth++
-			pos++
-			continue
-		case '}', ']':
-			depth--
-			pos++
-		case ' ', '\t', '\n', '\r', ',', ':':
-			pos++
-			continue
-		default:
-			pos = l.literal(pos)
-		}
-		if depth <= 0 {
-			l.bad = l.bad || depth < 0
-			return pos
-		}
-	}
-	l.bad = true
-	return len(l.doc)
-}
-
-// literal returns the end of the number or the word that begins at pos.
-func (l *lexer) literal(pos int) int {
-	for ; pos < len(l.doc); pos++ {
-		switch l.doc[pos] {
-		case ' ', '\t', '\n', '\r', ',', ':', ']', '}', '"', '{', '[':
-			return pos
-		}
-	}
-	return pos
+	end, ok := jsonlex.Value(l.doc, pos)
+	l.bad = l.bad || !ok
+	return end
 }
 
 // members calls do for what an object or a list holds; elements of a list have no key.
 func (l *lexer) members(in span, do func(key, value span)) {
-	object, pos := l.doc[in.start] == '{', l.space(in.start+1)
-	for first := true; !l.bad && pos < in.end-1; first = false {
-		if !first {
-			if l.at(pos) != ',' {
-				l.bad = true
-				return
-			}
-			pos = l.space(pos + 1)
-		}
-		var key span
-		if object {
-			if l.at(pos) != '"' {
-				l.bad = true
-				return
-			}
-			key = span{pos, l.text(pos)}
-			if pos = l.space(key.end); l.at(pos) != ':' {
-				l.bad = true
-				return
-			}
-			pos = l.space(pos + 1)
-		}
-		value := span{pos, l.value(pos)}
-		if l.bad || !value.ok() {
-			l.bad = true
-			return
-		}
-		do(key, value)
-		pos = l.space(value.end)
-	}
+	ok := !l.bad && jsonlex.Members(l.doc, in.start, in.end, func(key, keyEnd, value, valueEnd int) {
+		do(span{key, keyEnd}, span{value, valueEnd})
+	})
+	l.bad = l.bad || !ok
 }
 
 // elements are those of a list, nil where it is none.

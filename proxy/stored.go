@@ -8,6 +8,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -182,17 +184,8 @@ func (e archive) follow(ctx context.Context, h *session.History, came *reading) 
 			return err
 		}
 	}
-	known := make(map[string]bool)
-	for _, m := range h.All() {
-		known[m.ID] = true
-	}
-	var arrived []abi.Message
-	for i := range came.msgs {
-		if !known[came.msgs[i].ID] {
-			arrived = append(arrived, came.msgs[i])
-		}
-	}
-	return h.Append(ctx, arrived...)
+	known := set.Of(lists.Map(h.All(), func(m session.StoredMessage) string { return m.ID })...)
+	return h.Append(ctx, lists.Filter(came.msgs, func(m abi.Message) bool { return !known[m.ID] })...)
 }
 
 // restore takes in what the store has of a session that the proxy does not know any more:

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -145,10 +146,7 @@ var responses = wire{
 		if json.Unmarshal(part, &said) != nil {
 			return false
 		}
-		of := said.Usage
-		if of == nil {
-			of = said.Response.Usage
-		}
+		of := cmp.Or(said.Usage, said.Response.Usage)
 		if of == nil {
 			return false
 		}

@@ -121,12 +121,9 @@ func (g *guard) authorized(r *http.Request) bool {
 	if shown, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return g.isToken(shown)
 	}
-	for _, c := range r.CookiesNamed(cookieName) {
-		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.cookie)) == 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.CookiesNamed(cookieName), func(c *http.Cookie) bool {
+		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.cookie)) == 1
+	})
 }
 
 func (g *guard) isToken(shown string) bool {

@@ -51,28 +51,14 @@ func TestOrigins(t *testing.T) {
 // to get in, and neither the token nor anything of a session; programs get a problem.
 func TestBrowserWithoutTheCookie(t *testing.T) {
 	s := start(t)
-	get := func(path, accept string) (status int, typ, body string) {
-		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Accept", accept)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		data, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, resp.Header.Get("Content-Type"), string(data)
-	}
+	stranger := *s
+	stranger.Token = ""
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	for path, page := range map[string]bool{"/": true, "/sessions/x": true, "/open?token=wrong": true,
 		"/api/v1/sessions": false} {
 		for accept, human := range map[string]bool{browser: page, "*/*": false, "": false} {
-			status, typ, body := get(path, accept)
+			r := stranger.Send(t, "GET", path, "", "Accept: "+accept)
+			status, typ, body := r.Status, r.Header.Get("Content-Type"), string(r.Body)
 			says := "kagewasm serve"
 			want := "application/problem+json"
 			if human {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,10 +21,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 		// A client that reads too slowly is not waited for. Streams set their own.
 		_ = http.NewResponseController(w).SetWriteDeadline(begun.Add(writeTime))
 		next.ServeHTTP(seen, r)
-		route := r.Pattern
-		if route == "" {
-			route = "none"
-		}
+		route := cmp.Or(r.Pattern, "none")
 		took := time.Since(begun)
 		s.metrics.request(route, seen.status, took)
 		level := slog.LevelDebug

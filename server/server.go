@@ -55,9 +55,7 @@ type Server struct {
 func New(opts Options) *Server {
 	opts.MaxBody = cmp.Or(opts.MaxBody, 64<<20)
 	opts.Rate = cmp.Or(opts.Rate, 2000)
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	if opts.Pages == nil {
 		opts.Pages = ui.New(opts.Service, opts.Log)
 	}

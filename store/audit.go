@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // What the store itself notes in the audit log, beside the events of compactions.
@@ -173,7 +174,7 @@ func (s *Store) AuditHead(ctx context.Context) (seq int, err error) {
 // Audit calls do for the entries of the log behind a number, oldest first: those of a
 // session, or all where key is empty. An error of do ends it.
 func (s *Store) Audit(ctx context.Context, key string, after int, do func(Audited) error) error {
-	err := rows(ctx, s.db, func(r *sql.Rows) error {
+	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var entry, hash, content string
 		if err := r.Scan(&entry, &hash, &content); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Spender is who a cost is of.
@@ -37,7 +38,7 @@ func (tx *Tx) Spend(ctx context.Context, key string, c Cost) error {
 // Costs are what a session cost, by who spent it and by model; of all sessions where
 // key is empty, deleted ones too.
 func (s *Store) Costs(ctx context.Context, key string) (list []Cost, err error) {
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var c Cost
 		var unknown int
 		err := r.Scan(&c.Spender, &c.Model, &c.Calls, &c.InputTokens, &c.OutputTokens, &c.ModelUsage.Cost, &unknown)

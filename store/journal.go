@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Append implements [session.Journal].
@@ -42,7 +43,7 @@ func (j byID) Load(ctx context.Context, key string) ([]session.Entry, error) {
 // the order in which they came.
 func load(ctx context.Context, c conn, key string,
 	each func(context.Context, conn, string, func(seq int, m abi.Message)) error) (list []session.Entry, err error) {
-	err = rows(ctx, c, func(r *sql.Rows) error {
+	err = rows.Each(ctx, c, func(r *sql.Rows) error {
 		var text string
 		if err := r.Scan(&text); err != nil {
 			return err
@@ -67,7 +68,7 @@ func load(ctx context.Context, c conn, key string,
 
 // names are messages with nothing but their ids.
 func names(ctx context.Context, c conn, key string, do func(int, abi.Message)) error {
-	return rows(ctx, c, func(r *sql.Rows) error {
+	return rows.Each(ctx, c, func(r *sql.Rows) error {
 		var seq int
 		var m abi.Message
 		err := r.Scan(&seq, &m.ID)
@@ -229,7 +230,7 @@ func nothingWaits(ctx context.Context, tx *Tx, key string) error {
 
 // marks are all messages, in their order, with what took them away.
 func marks(ctx context.Context, tx *Tx, key string) (all []session.Mark, err error) {
-	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+	err = rows.Each(ctx, tx.tx, func(r *sql.Rows) error {
 		var m session.Mark
 		err := r.Scan(&m.ID, &m.By)
 		all = append(all, m)

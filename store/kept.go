@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Kept is a value that a program keeps for the next one.
@@ -45,7 +47,7 @@ func (k Kept) Drop(ctx context.Context, tx *Tx) error {
 
 // Kept are the values of a kind and an owner, by name.
 func (s *Store) Kept(ctx context.Context, kind, owner string) (list []Kept, err error) {
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		k := Kept{Kind: kind, Owner: owner}
 		var value string
 		err := r.Scan(&k.Name, &value)

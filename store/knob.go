@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // SetKnob keeps the value that an operator gave a plugin's knob, for one agent or,
@@ -26,7 +28,7 @@ func (tx *Tx) ResetKnob(ctx context.Context, plugin, agent, name string) error {
 // Knobs are the values that hold for an agent: its own, and those for all.
 func (s *Store) Knobs(ctx context.Context, plugin, agent string) (map[string]json.RawMessage, error) {
 	values := make(map[string]json.RawMessage)
-	err := rows(ctx, s.db, func(r *sql.Rows) error {
+	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var name, value string
 		err := r.Scan(&name, &value)
 		values[name] = json.RawMessage(value)

@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // apply does to the messages of a session what an entry does.
@@ -102,7 +103,7 @@ type MessageQuery struct {
 // them.
 func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list []session.StoredMessage, err error) {
 	limit := cmp.Or(q.Limit, 1<<31-1)
-	err = rows(ctx, s.db, stored(&list), `SELECT message, superseded_by FROM messages
+	err = rows.Each(ctx, s.db, stored(&list), `SELECT message, superseded_by FROM messages
 		WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
 		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) AND
 		pos >= COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $5), 0) ORDER BY pos LIMIT $4`,
@@ -137,8 +138,9 @@ func (s *Store) Named(ctx context.Context, key string, ids []string) (list []ses
 		for i, id := range some {
 			args, places[i] = append(args, id), "$"+strconv.Itoa(i+2)
 		}
-		if err := rows(ctx, s.db, stored(&list), "SELECT message, superseded_by FROM messages WHERE session = $1 AND id IN ("+
-			strings.Join(places, ", ")+")", args...); err != nil {
+		query := "SELECT message, superseded_by FROM messages WHERE session = $1 AND id IN (" +
+			strings.Join(places, ", ") + ")"
+		if err := rows.Each(ctx, s.db, stored(&list), query, args...); err != nil {
 			return nil, fault("messages", err)
 		}
 	}
@@ -162,7 +164,7 @@ type Line struct {
 // Outline has a line for each message of a session, in the order in which they came,
 // without reading what they say.
 func (s *Store) Outline(ctx context.Context, key string) (list []Line, err error) {
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var l Line
 		err := r.Scan(&l.ID, &l.Seq, &l.By, &l.Bytes, &l.Pos)
 		list = append(list, l)

@@ -11,6 +11,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Record is a compaction of a session, with the operator's judgement in it.
@@ -68,7 +69,7 @@ func (s *Store) Records(ctx context.Context, key string) (list []Record, err err
 }
 
 func recordsOf(ctx context.Context, c conn, key string) (list []Record, err error) {
-	err = rows(ctx, c, func(r *sql.Rows) error {
+	err = rows.Each(ctx, c, func(r *sql.Rows) error {
 		var rec Record
 		var text, flag, notes string
 		var force int

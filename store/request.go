@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Request is a request of a client that may come twice: the key that the client gave it,
@@ -35,7 +37,7 @@ func (s *Store) Answered(ctx context.Context, session, key string) (r *Request, 
 		return nil, nil, nil
 	}
 	if err == nil {
-		err = rows(ctx, s.db, func(row *sql.Rows) error {
+		err = rows.Each(ctx, s.db, func(row *sql.Rows) error {
 			ids = append(ids, "")
 			return row.Scan(&ids[len(ids)-1])
 		}, "SELECT id FROM messages WHERE session = $1 AND seq = $2 ORDER BY n", session, r.Seq)

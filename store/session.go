@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Session is what a list of sessions says of one.
@@ -56,7 +58,7 @@ func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []S
 	if after != "" && key == "" {
 		return nil, "", usage("sessions", "page %q: give what the page before named as next", after)
 	}
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		one, err := scanSession(r)
 		list = append(list, one)
 		return err
@@ -81,7 +83,7 @@ func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
 
 // Pending are the sessions in which a compaction waits for a decision.
 func (s *Store) Pending(ctx context.Context) (list []Session, err error) {
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		one, err := scanSession(r)
 		list = append(list, one)
 		return err
@@ -145,7 +147,7 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 // OlderThan are the keys of sessions that did not change since a time, the oldest
 // first, without those that wait for a decision.
 func (tx *Tx) OlderThan(ctx context.Context, t time.Time) (keys []string, err error) {
-	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+	err = rows.Each(ctx, tx.tx, func(r *sql.Rows) error {
 		var key string
 		err := r.Scan(&key)
 		keys = append(keys, key)
@@ -165,7 +167,7 @@ func (tx *Tx) Trim(ctx context.Context, most int64, keep string) (deleted []stri
 	if total <= most {
 		return nil, nil
 	}
-	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+	err = rows.Each(ctx, tx.tx, func(r *sql.Rows) error {
 		var key string
 		var bytes int64
 		err := r.Scan(&key, &bytes)

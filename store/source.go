@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Source is a file as it was read.
@@ -46,7 +48,7 @@ func (s *Store) Sources(ctx context.Context, key string) (list []Source, err err
 		return nil, fault("sources", err)
 	}
 	defer unpack.Close()
-	err = rows(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var src Source
 		var ids string
 		var packed []byte

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Stats are the figures of the compactions of a session, or of all.
@@ -60,7 +61,7 @@ func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
 		defer s.tally.mu.Unlock()
 		t = &s.tally.tally
 	}
-	err := rows(ctx, s.db, func(r *sql.Rows) error {
+	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var text string
 		var e AuditEntry
 		err := r.Scan(&text)

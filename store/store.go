@@ -109,21 +109,6 @@ func (s *Store) stamp() string { return stampOf(s.opts.Now()) }
 
 func stampOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// rows calls do for each row of a query.
-func rows(ctx context.Context, c conn, do func(*sql.Rows) error, query string, args ...any) error {
-	r, err := c.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for r.Next() {
-		if err := do(r); err != nil {
-			return err
-		}
-	}
-	return r.Err()
-}
-
 // exec runs a statement and returns how many rows it changed.
 func exec(ctx context.Context, c conn, query string, args ...any) (int64, error) {
 	r, err := c.ExecContext(ctx, query, args...)

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // AuditReport says whether the audit log is as it was written.
@@ -44,7 +46,7 @@ func (s *Store) VerifyAudit(ctx context.Context) (*AuditReport, error) {
 	if err := s.db.QueryRowContext(ctx, "SELECT seq, hash FROM audit_head").Scan(&seq, &hash); err != nil {
 		return nil, fault("verify", err)
 	}
-	err := rows(ctx, s.db, func(r *sql.Rows) error {
+	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var seq int
 		var a Audited
 		var entry, content string

@@ -12,8 +12,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/tokens"
-	"github.com/kagewasm/kagewasm/transcript"
 )
 
 // approveFlags are the flags of approve: where sessions are stored, and which plugins hear
@@ -57,21 +55,11 @@ func (f *approveFlags) apply(
 	if err != nil {
 		return told, err
 	}
-	model := f.learned(e, f.resolve(&transcript.Session{Model: one.Model}, conf))
-	if model.ContextWindow == nil && one.Window > 0 {
-		model.ContextWindow = &one.Window
-	}
-	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	model, opts, plugins, err := forStored(ctx, &f.compactFlags, e, conf, one)
 	if err != nil {
 		return told, err
 	}
-	opts, plugins, err := f.options(ctx, e, conf, counter, ui.NewProgress(nil, 0))
-	if err != nil {
-		return told, err
-	}
-	if plugins != nil {
-		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
-	}
+	defer plugins.close(context.WithoutCancel(ctx))
 	sayDeaf(e, cp, opts.Plugins)
 	compactor, err := kagewasm.New(opts)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -60,13 +59,9 @@ func newAuditExport(e env) *cobra.Command {
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.with(c.Context(), e, func(s *store.Store) error {
-				key := ""
-				if id != "" {
-					one, err := pick.Find(c.Context(), s, id)
-					if err != nil {
-						return err
-					}
-					key = one.Key
+				key, err := meantKey(c.Context(), s, id)
+				if err != nil {
+					return err
 				}
 				return f.writeTo(e, func(w io.Writer) error {
 					lines := json.NewEncoder(w)

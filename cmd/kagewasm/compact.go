@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -116,9 +117,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	if err != nil {
 		return nil, nil, err
 	}
-	if plugins != nil {
-		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
-	}
+	defer plugins.close(context.WithoutCancel(ctx))
 	if session.KeepsThinking(transcript.Format(f.to)) {
 		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
 	}
@@ -164,16 +163,18 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Ru
 	if err != nil {
 		return nil, err
 	}
-	session, err := transcript.ReadContext(ctx, path, data, transcript.Format(f.format))
+	file, err := transcript.ReadContext(ctx, path, data, transcript.Format(f.format))
 	if err != nil {
 		return nil, err
 	}
-	session.ID = cmp.Or(f.session, session.ID)
-	stored := storedOf(session)
-	session.Messages = session.Live() // what the program itself took away is not the model's any more
-	holdMemory(len(data), len(session.Messages), len(f.plugins))
-	run := &record.Run{Path: path, Data: data, File: session}
-	f.search = searchIn(f, e, run, stored)
+	file.ID = cmp.Or(f.session, file.ID)
+	stored := record.Stored(file)
+	file.Messages = file.Live() // what the program itself took away is not the model's any more
+	holdMemory(len(data), len(file.Messages), len(f.plugins))
+	run := &record.Run{Path: path, Data: data, File: file}
+	f.search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
+		return earlier(ctx, f, e, run)
+	})
 	return run, nil
 }
 

@@ -66,6 +66,19 @@ func (f *compactFlags) register(e env, c *cobra.Command) {
 	completeParts(c, "set", f.settings)
 }
 
+// registerSettings adds the flags about settings and plugins, for commands that compact
+// more than one session.
+func registerSettings(f *compactFlags, e env, c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.agent, "agent", "",
+		"agent whose settings hold: its `PATH` in the configuration (default: the main one)")
+	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration: `FIELD=VALUE`; may be repeated")
+	e.pluginFlag(c, &f.plugins, pluginUsage)
+	f.configFlag.registerUsed(c)
+	f.pluginFlags.register(c)
+	completeParts(c, "set", f.settings)
+}
+
 // registerSession adds the flags about what is read, and for whom.
 func (f *compactFlags) registerSession(c *cobra.Command) {
 	fs := c.Flags()

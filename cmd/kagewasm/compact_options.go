@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/near"
 	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -111,6 +111,21 @@ func (f *compactFlags) options(
 	return opts, l, err
 }
 
+// forStored are the model of a stored session and the options of a compactor for it.
+func forStored(
+	ctx context.Context, f *compactFlags, e env, conf configured, one *store.Session,
+) (model tokens.Model, opts kagewasm.Options, l *loader, err error) {
+	model = f.learned(e, f.resolve(&transcript.Session{Model: one.Model}, conf))
+	if model.ContextWindow == nil && one.Window > 0 {
+		model.ContextWindow = &one.Window
+	}
+	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	if err == nil {
+		opts, l, err = f.options(ctx, e, conf, counter, ui.NewProgress(nil, 0))
+	}
+	return model, opts, l, err
+}
+
 // breakerOf is one that knows what earlier runs on the state learned of plugins. end keeps what
 // it learned itself, except in a dry run.
 func breakerOf(ctx context.Context, f *compactFlags, e env) (b *hooks.Breaker, end func(context.Context), err error) {
@@ -189,10 +204,7 @@ func (f *compactFlags) ask(e env, path string, pending *kagewasm.Result) verdict
 		return held
 	}
 	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
-	e.err().Askf("apply compaction %s? [y/N]", pending.Record.ID)
-	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	if answer == "y" || answer == "yes" {
+	if e.agreed("apply compaction %s?", pending.Record.ID) {
 		return approved
 	}
 	return rejected

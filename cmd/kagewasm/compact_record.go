@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/record"
@@ -60,27 +58,12 @@ func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kep
 	return run.Keep(ctx, s, int64(f.keep)*mega)
 }
 
-// searchIn is what plugins that may can search: what the file keeps and its model does not
-// see, and what earlier compactions of the session took away. The store is read when a
-// plugin first asks, and only where the run would be recorded in it.
-func searchIn(f *compactFlags, e env, run *record.Run, stored []session.StoredMessage) abi.Search {
-	var mu sync.Mutex
-	read := f.noRecord || f.state == state.InMemory
-	return func(ctx context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !read {
-			gone, err := earlier(ctx, f, e, run)
-			if err != nil {
-				return abi.SearchResponse{}, err
-			}
-			stored, read = append(stored, gone...), true
-		}
-		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
-	}
-}
-
+// earlier is what earlier compactions of the session took away, of the store that the run
+// would be recorded in.
 func earlier(ctx context.Context, f *compactFlags, e env, run *record.Run) ([]session.StoredMessage, error) {
+	if f.noRecord || f.state == state.InMemory {
+		return nil, nil
+	}
 	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
 	if ui.ExitCode(err) == ui.ExitUsage {
 		return nil, nil // no session was ever kept

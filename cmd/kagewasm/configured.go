@@ -91,9 +91,7 @@ func (c configured) policy() kagewasm.Policy {
 		return kagewasm.Policy{}
 	}
 	p := c.agent.Policy
-	if p.Summarize.Model == "" {
-		p.Summarize.Model = c.own()
-	}
+	p.Summarize.Model = cmp.Or(p.Summarize.Model, c.own())
 	return p
 }
 

@@ -113,9 +113,7 @@ func (m *measured) report(ctx context.Context) (*ui.EvalPlugin, error) {
 }
 
 func (m *measured) close(ctx context.Context) {
-	if m.loader != nil {
-		m.loader.close(ctx)
-	}
+	m.loader.close(ctx)
 	if m.kv != nil {
 		m.kv.Close()
 	}

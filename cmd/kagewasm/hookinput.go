@@ -31,10 +31,8 @@ func (f *sessionFlags) register(c *cobra.Command) {
 func (f *sessionFlags) hookInput(
 	ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin,
 ) (*abi.Input, error) {
-	c := &compactFlags{format: f.format, window: f.window, given: func(flag string) bool {
-		return flag == "window" &&
-			f.window > 0
-	}}
+	c := &compactFlags{format: f.format, window: f.window}
+	c.given = func(flag string) bool { return flag == "window" && f.window > 0 }
 	run, err := c.read(ctx, e, path)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -328,12 +327,8 @@ func (f *plugFlags) mayReplace(e env, p plugged) error {
 		return nil
 	}
 	rivals := strings.Join(p.plan.Rivals, ", ")
-	if e.terminal && !f.asJSON {
-		e.err().Askf("%s compacts for %s already. Replace it? [y/N]", rivals, p.agent.Title)
-		answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
-			return nil
-		}
+	if e.terminal && !f.asJSON && e.agreed("%s compacts for %s already. Replace it?", rivals, p.agent.Title) {
+		return nil
 	}
 	return refusedFor(p)
 }

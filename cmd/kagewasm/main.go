@@ -6,11 +6,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -115,6 +117,14 @@ func (e env) err() ui.Printer {
 
 // say prints a line about what the command does beside what it was asked for.
 func (e env) say(line string) { e.err().Linef("%s", line) }
+
+// agreed asks on the terminal, and reports whether the answer is yes.
+func (e env) agreed(question string, args ...any) bool {
+	e.err().Askf(question+" [y/N]", args...)
+	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
 
 // progress returns a line on standard error, which is silent where nobody watches.
 func (e env) progress() *ui.Progress {

@@ -52,14 +52,8 @@ working directory, as kagewasm compact does.`,
 	fs.IntVar(&f.tokens, "tokens", 2000, "`TOKENS` that an answer may cost, from 200")
 	fs.BoolVar(&f.readOnly, "read-only", false, "leave out the tool compact")
 	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS` (default: the configuration's, else the model's)")
-	fs.StringVar(&f.agent, "agent", "",
-		"agent whose settings hold: its `PATH` in the configuration (default: the main one)")
-	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration: `FIELD=VALUE`; may be repeated")
-	e.pluginFlag(cmd, &f.plugins, pluginUsage)
 	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that the state folder holds at most, as with compact")
-	f.configFlag.registerUsed(cmd)
-	f.pluginFlags.register(cmd)
-	completeParts(cmd, "set", f.settings)
+	registerSettings(&f.compactFlags, e, cmd)
 	return cmd
 }
 

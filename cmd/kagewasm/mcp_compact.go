@@ -49,21 +49,11 @@ func (c mcpCompactions) stored(
 	if err != nil {
 		return nil, err
 	}
-	model := c.f.learned(c.e, c.f.resolve(&transcript.Session{Model: one.Model}, conf))
-	if model.ContextWindow == nil && one.Window > 0 {
-		model.ContextWindow = &one.Window
-	}
-	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	model, opts, plugins, err := forStored(ctx, &c.f.compactFlags, c.e, conf, one)
 	if err != nil {
 		return nil, err
 	}
-	opts, plugins, err := c.f.options(ctx, c.e, conf, counter, ui.NewProgress(nil, 0))
-	if err != nil {
-		return nil, err
-	}
-	if plugins != nil {
-		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
-	}
+	defer plugins.close(context.WithoutCancel(ctx))
 	opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog // the agent decides what it sends
 	keep := c.f.learns(c.e, &opts)
 	var events []kagewasm.Event

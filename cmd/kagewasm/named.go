@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/named"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // named has the plugins that are called by a name. They are a user's own whatever state a command works on.
@@ -28,12 +29,7 @@ func (e env) pluginFlag(c *cobra.Command, list *[]string, usage string) {
 
 // completePlugin completes a plugin: a name, or else a file.
 func (e env) completePlugin(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	var meant []string
-	for _, p := range e.named().Names() {
-		if strings.HasPrefix(p, typed) {
-			meant = append(meant, p)
-		}
-	}
+	meant := lists.Filter(e.named().Names(), func(p string) bool { return strings.HasPrefix(p, typed) })
 	if len(meant) == 0 {
 		return []string{"wasm"}, cobra.ShellCompDirectiveFilterFileExt
 	}

@@ -161,7 +161,11 @@ func openLoaderOver(
 	}, nil
 }
 
+// close ends the use of the plugins. Nil is a loader of none.
 func (l *loader) close(ctx context.Context) {
+	if l == nil {
+		return
+	}
 	if l.end != nil {
 		l.end(ctx)
 	}

@@ -64,13 +64,7 @@ it, undo takes it back. --state :memory: keeps nothing.`,
 	fs.DurationVar(&f.idle, "idle", 0, "end when nothing was asked for that long, such as 30m (default: never)")
 	fs.IntVar(&f.window, "window", 0, "context window of all models in `TOKENS` (default: the configuration's, else each "+
 		"model's own)")
-	fs.StringVar(&f.agent, "agent", "",
-		"agent whose settings hold: its `PATH` in the configuration (default: the main one)")
-	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration: `FIELD=VALUE`; may be repeated")
-	e.pluginFlag(cmd, &f.plugins, pluginUsage)
-	f.configFlag.registerUsed(cmd)
-	f.pluginFlags.register(cmd)
-	completeParts(cmd, "set", f.settings)
+	registerSettings(&f.compactFlags, e, cmd)
 	return cmd
 }
 

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/proxy"
@@ -132,11 +130,7 @@ func (es *engines) make(ctx context.Context, g *generated, encoding tokens.Encod
 // learn goes by the window that a provider named for a model, and keeps it.
 func (es *engines) learn(model string, window int) {
 	es.windows.Learn(model, window, nil)
-	st, err := state.Open(es.f.state, es.e.stateHome, es.e.say)
-	if err == nil {
-		err = errors.Join(st.SetWindow(model, window), st.Close())
-	}
-	if err != nil {
+	if err := keepWindows(es.f.state, es.e, map[string]int{model: window}); err != nil {
 		es.e.say("what the provider said of " + model + " is not kept: " + err.Error())
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -116,17 +116,7 @@ func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.S
 	if err != nil {
 		return nil, err
 	}
-	return storedOf(s), nil
-}
-
-// storedOf are all messages of a session file, with what became of them.
-func storedOf(s *transcript.Session) []session.StoredMessage {
-	gone := set.Of(s.Superseded...)
-	stored := make([]session.StoredMessage, len(s.Messages))
-	for i, m := range s.Messages {
-		stored[i] = session.StoredMessage{Message: m, Superseded: gone[m.ID]}
-	}
-	return stored
+	return record.Stored(s), nil
 }
 
 // stored reads all messages of a session in the store.

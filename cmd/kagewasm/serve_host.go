@@ -146,9 +146,7 @@ func (h *serveHost) replace(c *config.Config) {
 
 func (g *generation) close(ctx context.Context) {
 	for _, l := range g.loaders {
-		if l.loader != nil {
-			l.loader.close(ctx)
-		}
+		l.loader.close(ctx)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -16,13 +15,9 @@ func newStats(e env) *cobra.Command {
 		Args:  oneArgOrNone("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.with(c.Context(), e, func(s *store.Store) error {
-				key := ""
-				if len(args) > 0 {
-					one, err := pick.Find(c.Context(), s, args[0])
-					if err != nil {
-						return err
-					}
-					key = one.Key
+				key, err := meantKey(c.Context(), s, argOr(args, ""))
+				if err != nil {
+					return err
 				}
 				st, err := s.Stats(c.Context(), key)
 				if err != nil {

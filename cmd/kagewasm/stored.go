@@ -55,6 +55,18 @@ func (f *storeFlags) withSession(
 	})
 }
 
+// meantKey is the key of the session that is meant; without an id it is empty, which is all.
+func meantKey(ctx context.Context, s *store.Store, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	one, err := pick.Find(ctx, s, id)
+	if err != nil {
+		return "", err
+	}
+	return one.Key, nil
+}
+
 // change changes the history of a session and returns what it is now.
 func change(
 	ctx context.Context, s *store.Store, key string, do func(*store.Tx, *session.History) error,

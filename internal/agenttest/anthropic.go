@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -13,12 +12,7 @@ import (
 // Anthropic serves a model by the Messages API, streaming, and returns its base URL.
 func Anthropic(tb testing.TB, m *Model) string {
 	tb.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.messages(w, r) }))
-	tb.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s.URL
+	return served(tb, m.messages)
 }
 
 func (m *Model) messages(w http.ResponseWriter, r *http.Request) {

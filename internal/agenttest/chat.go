@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -13,12 +12,7 @@ import (
 // Chat serves a model by the chat completions API, streaming, and returns its base URL.
 func Chat(tb testing.TB, m *Model) string {
 	tb.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.chat(w, r) }))
-	tb.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s.URL + "/v1"
+	return served(tb, m.chat) + "/v1"
 }
 
 func (m *Model) chat(w http.ResponseWriter, r *http.Request) {

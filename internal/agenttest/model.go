@@ -3,6 +3,8 @@ package agenttest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -100,3 +102,14 @@ func (m *Model) answer(r Request) (a Answer, tokens int) {
 
 // id is one that no other answer has.
 func (m *Model) id(prefix string) string { return fmt.Sprintf("%s%06d", prefix, m.calls.Add(1)) }
+
+// served serves a model until the test ends, and returns its base URL.
+func served(tb testing.TB, model http.HandlerFunc) string {
+	tb.Helper()
+	s := httptest.NewServer(model)
+	tb.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -16,12 +15,7 @@ import (
 // compactions: a request that holds one is refused.
 func Responses(tb testing.TB, m *Model) string {
 	tb.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.responses(w, r) }))
-	tb.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s.URL
+	return served(tb, m.responses)
 }
 
 func (m *Model) responses(w http.ResponseWriter, r *http.Request) {

@@ -55,6 +55,7 @@ var layout = []row{
 	{pattern: "hooks/...", may: []string{"abi"}},
 	{pattern: "models/...", may: []string{"abi"}},
 	{pattern: "internal/keypath", may: []string{"abi"}},
+	{pattern: "store/internal/rows", std: true, tool: true},
 	{pattern: "store/kv", may: []string{"abi", "internal/atomicfile", "internal/keypath"}},
 	{pattern: "internal/folder", may: []string{"abi", "internal/atomicfile", "internal/keypath", "internal/lineage",
 		"store/kv"}},

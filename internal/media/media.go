@@ -3,6 +3,7 @@
 package media
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -59,10 +60,7 @@ const maxAbout = 256
 
 // String is "image image/png, 1.2 MB".
 func (m Media) String() string {
-	text := m.Name
-	if text == "" {
-		text = "data"
-	}
+	text := cmp.Or(m.Name, "data")
 	if about := strings.Join(strings.Fields(abi.Defuse(m.Format+" "+m.Address)), " "); about != "" {
 		text += " " + clip.Head(about, maxAbout)
 	}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // To returns at most n of the known names that are near to name, the nearest first:
@@ -32,11 +34,7 @@ func To(name string, known []string, n int) []string {
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.away, b.away), strings.Compare(a.name, b.name))
 	})
-	var names []string
-	for _, c := range found[:min(n, len(found))] {
-		names = append(names, c.name)
-	}
-	return names
+	return lists.Map(found[:min(n, len(found))], func(c candidate) string { return c.name })
 }
 
 // shortestBeginning is how much of a name is told apart from a slip.

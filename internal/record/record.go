@@ -14,6 +14,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -108,22 +109,14 @@ func (r *Run) Keep(ctx context.Context, s *store.Store, most int64) (kept Kept, 
 
 // Earlier are the messages of the session that compactions before this run took away and
 // the file does not have. They are none where it is the first.
-func (r *Run) Earlier(ctx context.Context, s *store.Store) (list []session.StoredMessage, err error) {
+func (r *Run) Earlier(ctx context.Context, s *store.Store) ([]session.StoredMessage, error) {
 	h, named, err := r.find(ctx, s)
 	if err != nil || h.Len() == 0 {
 		return nil, err
 	}
 	all, err := s.Messages(ctx, session.Key(named), store.MessageQuery{Superseded: true})
-	here := make(map[string]bool, len(r.File.Messages))
-	for i := range r.File.Messages {
-		here[r.File.Messages[i].Text()] = true
-	}
-	for _, m := range all {
-		if m.Superseded && !here[m.Text()] {
-			list = append(list, m)
-		}
-	}
-	return list, err
+	here := set.Of(lists.Map(r.File.Messages, func(m abi.Message) string { return m.Text() })...)
+	return lists.Filter(all, func(m session.StoredMessage) bool { return m.Superseded && !here[m.Text()] }), err
 }
 
 // find finds the session that the file goes on with. Where the file does not name it,

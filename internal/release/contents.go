@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -108,7 +109,7 @@ func (r *release) licences(ctx context.Context) ([]byte, error) {
 	found["Go"] = strings.TrimSpace(string(root))
 	var b bytes.Buffer
 	b.WriteString("kagewasm contains parts of these projects, under the licences that stand below each.\n")
-	for _, module := range sorted(found) {
+	for _, module := range slices.Sorted(maps.Keys(found)) {
 		text, err := licenceOf(found[module])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", module, err)
@@ -138,13 +139,4 @@ func licenceOf(dir string) (all []byte, err error) {
 		err = fmt.Errorf("no licence in %s", dir)
 	}
 	return all, err
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -63,18 +64,10 @@ func Copies(ctx context.Context, kv KV, ns string, deleted ...string) ([]string,
 			return nil, err
 		}
 		var f Fact
-		if json.Unmarshal([]byte(value), &f) == nil && f.Text != "" && in(values, f.Text) {
+		says := func(v string) bool { return strings.Contains(v, f.Text) }
+		if json.Unmarshal([]byte(value), &f) == nil && f.Text != "" && slices.ContainsFunc(values, says) {
 			copies = append(copies, key)
 		}
 	}
 	return copies, nil
-}
-
-func in(values []string, text string) bool {
-	for _, v := range values {
-		if strings.Contains(v, text) {
-			return true
-		}
-	}
-	return false
 }

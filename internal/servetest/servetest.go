@@ -3,7 +3,6 @@
 package servetest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -180,29 +179,31 @@ func (r *Response) Code() abi.Code {
 // "Name: value".
 func (s *Server) Do(method, path string, body any, headers ...string) *Response {
 	s.T.Helper()
-	var r io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		r = strings.NewReader(b)
-	default:
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
+	text, isText := body.(string)
+	if body != nil {
+		headers = append([]string{"Content-Type: application/json"}, headers...)
+	}
+	if body != nil && !isText {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false) // what is raw stays as it is
-		if err := e.Encode(b); err != nil {
+		if err := e.Encode(body); err != nil {
 			s.T.Fatal(err)
 		}
-		r = &text
+		text = b.String()
 	}
-	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+"/api/v1"+path, r)
+	return s.Send(s.T, method, "/api/v1"+path, text, headers...)
+}
+
+// Send sends a request to the server, as it is.
+func (s *Server) Send(t testing.TB, method, path, body string, headers ...string) *Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
 	if s.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+s.Token)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
 	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
@@ -213,12 +214,12 @@ func (s *Server) Do(method, path string, body any, headers ...string) *Response 
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: data}
 }

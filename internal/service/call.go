@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -321,11 +322,7 @@ func (s *loop) Spend(ctx context.Context, key string, u Usage) error {
 	if err != nil {
 		return err
 	}
-	name := u.Model
-	if name == "" {
-		name = row.Model
-	}
-	agent, err := s.host.Agent(ctx, row.Agent, name)
+	agent, err := s.host.Agent(ctx, row.Agent, cmp.Or(u.Model, row.Model))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -27,10 +28,7 @@ func (s *sessions) Import(ctx context.Context, f File) (*store.Session, error) {
 		return nil, err
 	}
 	file.Messages = file.Live()
-	if f.Model == "" {
-		f.Model = file.Model
-	}
-	agent, err := s.host.Agent(ctx, f.Agent, f.Model)
+	agent, err := s.host.Agent(ctx, f.Agent, cmp.Or(f.Model, file.Model))
 	if err != nil {
 		return nil, err
 	}

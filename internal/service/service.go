@@ -77,9 +77,7 @@ func New(opts Options) (*Service, error) {
 	if opts.Store == nil || opts.Open == nil {
 		return nil, usage("open", "a service needs a store and a host")
 	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.MaxOpen = cmp.Or(opts.MaxOpen, 200)
 	opts.MaxBytes = cmp.Or(opts.MaxBytes, 64<<20)
 	opts.CallTime = cmp.Or(opts.CallTime, 10*time.Minute)

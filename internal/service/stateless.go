@@ -2,10 +2,10 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -58,25 +58,15 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := in.Name
-	if name == "" {
-		name = "messages"
-	}
-	file, err := transcript.ReadContext(ctx, name, doc.data, doc.format)
+	file, err := transcript.ReadContext(ctx, cmp.Or(in.Name, "messages"), doc.data, doc.format)
 	if err != nil {
 		return nil, err
 	}
-	stored := storedOf(file)
-	file.Messages = file.Live()
-	if in.ID != "" {
-		file.ID = in.ID
-	}
+	stored := record.Stored(file)
+	file.ID, file.Messages = cmp.Or(in.ID, file.ID), file.Live()
 	path := ""
 	if in.Agent != nil {
 		path = *in.Agent
-	}
-	if in.Model == "" {
-		in.Model = file.Model
 	}
 	host := s.host
 	if in.Plug != "" {
@@ -84,7 +74,7 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 			return nil, err
 		}
 	}
-	agent, err := host.Agent(ctx, path, in.Model)
+	agent, err := host.Agent(ctx, path, cmp.Or(in.Model, file.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +85,12 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Search = s.searchIn(in.Record, run, stored)
+	req.Search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
+		if !in.Record {
+			return nil, nil
+		}
+		return run.Earlier(ctx, s.store)
+	})
 	if run.Result, err = agent.Compactor.Compact(ctx, req); run.Result == nil ||
 		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
 		return nil, err
@@ -226,36 +221,4 @@ func (d *document) write(data []byte, format transcript.Format) (json.RawMessage
 	e.SetEscapeHTML(false)
 	err := e.Encode(string(data))
 	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// storedOf is all that a file has, with what its program no longer shows the model.
-func storedOf(file *transcript.Session) []session.StoredMessage {
-	gone := make(map[string]bool, len(file.Superseded))
-	for _, id := range file.Superseded {
-		gone[id] = true
-	}
-	list := make([]session.StoredMessage, len(file.Messages))
-	for i, m := range file.Messages {
-		list[i] = session.StoredMessage{Message: m, Superseded: gone[m.ID]}
-	}
-	return list
-}
-
-// searchIn is what plugins that may can search: what the file has, and, where the session is recorded, what earlier
-// compactions took away.
-func (s *compactions) searchIn(recorded bool, run *record.Run, stored []session.StoredMessage) abi.Search {
-	earlier := sync.OnceValues(func() ([]session.StoredMessage, error) {
-		if !recorded {
-			return stored, nil
-		}
-		gone, err := run.Earlier(context.Background(), s.store)
-		return append(stored, gone...), err
-	})
-	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
-		stored, err := earlier()
-		if err != nil {
-			return abi.SearchResponse{}, err
-		}
-		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
-	}
 }

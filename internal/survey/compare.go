@@ -121,11 +121,10 @@ func (o *Outcome) retained() []string {
 
 // failed are the failures without their words, which can name functions by
 // their numbers.
-func (o *Outcome) failed() (codes []string) {
-	for _, e := range o.Failures() {
-		codes = append(codes, cmp.Or(string(e.Hook), e.Op)+": "+string(e.Code))
-	}
-	return codes
+func (o *Outcome) failed() []string {
+	return lists.Map(o.Failures(), func(e *abi.Error) string {
+		return cmp.Or(string(e.Hook), e.Op) + ": " + string(e.Code)
+	})
 }
 
 // common are the ids of b that are in a as well, in the order of b.

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/jsonlex"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // EachString calls f for every string and number in a JSON object with the key
@@ -126,10 +127,7 @@ func (r *reader) members(end byte, one func() bool) bool {
 
 // join makes one text of those found since.
 func (r *reader) join(key string, from int) {
-	var words []string
-	for _, p := range r.found[from:] {
-		words = append(words, p.Value)
-	}
+	words := lists.Map(r.found[from:], func(p Pair) string { return p.Value })
 	r.found = append(r.found[:from], Pair{key, strings.Join(words, " ")})
 }
 

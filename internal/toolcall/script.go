@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -347,9 +348,7 @@ func (r *shell) end(then string) {
 	case len(c.Words) == 3 && slices.Contains(shells, c.Words[0]) && strings.HasSuffix(c.Words[1], "c") &&
 		c.Words[1][0] == '-':
 		for _, inner := range Commands(c.Words[2]) {
-			if inner.Then == "" {
-				inner.Then = then
-			}
+			inner.Then = cmp.Or(inner.Then, then)
 			r.list = append(r.list, inner)
 		}
 	default:

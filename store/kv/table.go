@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
 
 // Conn is what a query of a [Table] runs in: a database, or a transaction.
@@ -174,7 +175,7 @@ func (t *Table) List(ctx context.Context, ns, prefix string) (keys []string, err
 	if end := beyond(prefix); end != nil {
 		query, args = query+" AND key < $3", append(args, end)
 	}
-	err = eachRow(ctx, t.read, func(r *sql.Rows) error {
+	err = rows.Each(ctx, t.read, func(r *sql.Rows) error {
 		var key []byte
 		err := r.Scan(&key)
 		keys = append(keys, string(key))
@@ -195,7 +196,7 @@ func beyond(prefix string) []byte {
 
 // Spaces returns the namespaces of plugins that hold something, by their names.
 func (t *Table) Spaces(ctx context.Context) (list []Space, err error) {
-	err = eachRow(ctx, t.read, func(r *sql.Rows) error {
+	err = rows.Each(ctx, t.read, func(r *sql.Rows) error {
 		var s Space
 		err := r.Scan(&s.Name, &s.Keys, &s.Bytes)
 		if !strings.HasPrefix(s.Name, "_") {
@@ -204,20 +205,6 @@ func (t *Table) Spaces(ctx context.Context) (list []Space, err error) {
 		return err
 	}, "SELECT namespace, key_count, byte_count FROM memory_spaces WHERE key_count > 0 ORDER BY namespace")
 	return list, tableFault(ctx, "list", err)
-}
-
-func eachRow(ctx context.Context, c Conn, do func(*sql.Rows) error, query string, args ...any) error {
-	r, err := c.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for r.Next() {
-		if err := do(r); err != nil {
-			return err
-		}
-	}
-	return r.Err()
 }
 
 // tableFault is the error of an operation on a Table.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -249,12 +250,7 @@ func echoed(text string, args []span, end int) (secrets []span) {
 }
 
 func containsAny(s string, list []string) bool {
-	for _, word := range list {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // inside is an argument without the quotes around it.

@@ -2,9 +2,11 @@ package redact
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
@@ -19,16 +21,8 @@ type vocabulary struct {
 
 var words = sync.OnceValue(func() vocabulary {
 	lists := wordlist.Read(wordFile)
-	return vocabulary{ordinary: setOf(lists["ordinary"]), stand: setOf(lists["placeholder"])}
+	return vocabulary{ordinary: set.Of(lists["ordinary"]...), stand: set.Of(lists["placeholder"]...)}
 })
-
-func setOf(list []string) map[string]bool {
-	set := make(map[string]bool, len(list))
-	for _, w := range list {
-		set[w] = true
-	}
-	return set
-}
 
 // meant reports whether a text can be a secret at all, and is no variable, no
 // placeholder and no path.
@@ -102,12 +96,8 @@ func ordinary(s string) bool {
 			return true
 		}
 	}
-	for _, typeName := range []string{"str", "string", "field", "type", "schema", "input"} {
-		if strings.HasSuffix(s, typeName) {
-			return true
-		}
-	}
-	return false
+	typeNames := []string{"str", "string", "field", "type", "schema", "input"}
+	return slices.ContainsFunc(typeNames, func(name string) bool { return strings.HasSuffix(s, name) })
 }
 
 // sentence reports whether a text of several words says something, and is no secret:

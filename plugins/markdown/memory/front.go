@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -25,9 +26,7 @@ func (f *fact) readFront(front string) {
 		case "title":
 			f.title = clip.Line(value, maxTitle)
 		case "name":
-			if f.title == "" {
-				f.title = clip.Line(value, maxTitle)
-			}
+			f.title = cmp.Or(f.title, clip.Line(value, maxTitle))
 		case "description", "tags":
 			f.about += " " + clip.Line(value, maxText)
 		case "type", "  type": // Claude Code has had it below metadata

@@ -219,5 +219,10 @@ func (m *Matching) version() (*int, error) {
 // etag is a version as a header has it.
 func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
+// out is an answer with a body alone.
+type out[T any] struct{ Body T }
+
+func outOf[T any](v T, err error) (*out[T], error) { return &out[T]{v}, err }
+
 // nothing is an answer without a body.
 type nothing struct{}

@@ -116,9 +116,9 @@ func (a *api) turns(tag string) {
 		summary: "A turn begins: from a person's request to the answer, with all tool calls between", errors: []int{404},
 		text: "Until it ends a compaction that a person asks for is 409, with the code busy, and one that the agent or a " +
 			"plugin asks for waits."},
-		func(ctx context.Context, in *BySession) (*struct{ Body begun }, error) {
+		func(ctx context.Context, in *BySession) (*out[begun], error) {
 			id, err := a.s.BeginTurn(ctx, in.Session)
-			return &struct{ Body begun }{begun{id}}, err
+			return &out[begun]{begun{id}}, err
 		})
 	add(a, op{id: "end-turn", method: http.MethodDelete, path: "/sessions/{session}/turns/{turn}", tag: tag,
 		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409}},
@@ -126,9 +126,8 @@ func (a *api) turns(tag string) {
 			BySession
 			Turn   string `path:"turn" maxLength:"100"`
 			Failed bool   `query:"failed" doc:"it did not complete: nobody hears of it, and nothing runs"`
-		}) (*struct{ Body *service.Turn }, error) {
-			t, err := a.s.EndTurn(ctx, in.Session, in.Turn, !in.Failed)
-			return &struct{ Body *service.Turn }{t}, err
+		}) (*out[*service.Turn], error) {
+			return outOf(a.s.EndTurn(ctx, in.Session, in.Turn, !in.Failed))
 		})
 	add(a, op{id: "request-compaction", method: http.MethodPost, path: "/sessions/{session}/requests", tag: tag,
 		status: 202, summary: "Ask for a compaction for the agent: it runs when the turn is over", errors: []int{404, 422}},

@@ -68,9 +68,8 @@ func (a *api) compactions() {
 		})
 	add(a, op{id: "get-compaction", method: http.MethodGet, path: "/sessions/{session}/compactions/{compaction}",
 		tag: tag, summary: "One compaction", errors: []int{404}},
-		func(ctx context.Context, in *ByCompaction) (*struct{ Body *store.Record }, error) {
-			r, err := a.s.Compaction(ctx, in.Session, in.Compaction)
-			return &struct{ Body *store.Record }{r}, err
+		func(ctx context.Context, in *ByCompaction) (*out[*store.Record], error) {
+			return outOf(a.s.Compaction(ctx, in.Session, in.Compaction))
 		})
 	add(a, op{id: "judge-compaction", method: http.MethodPatch,
 		path: "/sessions/{session}/compactions/{compaction}", tag: tag,
@@ -81,30 +80,27 @@ func (a *api) compactions() {
 				Flag  *string `json:"flag,omitempty" enum:"good,bad,neutral," doc:"empty takes the judgement back"`
 				Notes *string `json:"notes,omitempty" maxLength:"20000"`
 			}
-		}) (*struct{ Body *store.Record }, error) {
-			r, err := a.s.Flag(ctx, in.Session, in.Compaction, in.Body.Flag, in.Body.Notes)
-			return &struct{ Body *store.Record }{r}, err
+		}) (*out[*store.Record], error) {
+			return outOf(a.s.Flag(ctx, in.Session, in.Compaction, in.Body.Flag, in.Body.Notes))
 		})
 	a.checkpoints(tag)
 }
 
 func (a *api) compactOnce(ctx context.Context, in *struct {
 	Body loose[service.Once]
-}) (*struct{ Body *service.Made }, error) {
+}) (*out[*service.Made], error) {
 	body, err := in.Body.read(true)
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.s.CompactOnce(ctx, body)
-	return &struct{ Body *service.Made }{made}, err
+	return outOf(a.s.CompactOnce(ctx, body))
 }
 
 func (a *api) checkpoints(tag string) {
 	add(a, op{id: "get-checkpoint", method: http.MethodGet, path: "/sessions/{session}/checkpoint", tag: tag,
 		summary: "The compaction that waits for a decision, to the byte as it would be applied", errors: []int{404}},
-		func(ctx context.Context, in *BySession) (*struct{ Body *session.Checkpoint }, error) {
-			cp, err := a.s.Checkpoint(ctx, in.Session)
-			return &struct{ Body *session.Checkpoint }{cp}, err
+		func(ctx context.Context, in *BySession) (*out[*session.Checkpoint], error) {
+			return outOf(a.s.Checkpoint(ctx, in.Session))
 		})
 	add(a, op{id: "approve-checkpoint", method: http.MethodPost,
 		path: "/sessions/{session}/checkpoint/{compaction}/approve", tag: tag,

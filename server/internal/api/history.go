@@ -89,22 +89,22 @@ func (a *api) found(tag string) {
 		func(ctx context.Context, in *struct {
 			BySession
 			Grep string `query:"grep" maxLength:"1000" doc:"a regular expression that is in the text or its whole message"`
-		}) (*struct{ Body lostBody }, error) {
+		}) (*out[lostBody], error) {
 			list, err := a.s.Lost(ctx, in.Session, in.Grep)
-			return &struct{ Body lostBody }{lostBody{orEmpty(list)}}, err
+			return &out[lostBody]{lostBody{orEmpty(list)}}, err
 		})
 	add(a, op{id: "search-messages", method: http.MethodGet, path: "/sessions/{session}/search", tag: tag,
 		summary: "Find passages in all messages, superseded or not, for a person", errors: []int{404, 422}},
-		func(ctx context.Context, in *Query) (*struct{ Body foundBody }, error) {
+		func(ctx context.Context, in *Query) (*out[foundBody], error) {
 			list, err := a.s.Search(ctx, in.Session, in.recall())
-			return &struct{ Body foundBody }{foundBody{orEmpty(list)}}, err
+			return &out[foundBody]{foundBody{orEmpty(list)}}, err
 		})
 	add(a, op{id: "recall", method: http.MethodGet, path: "/sessions/{session}/recall", tag: tag,
 		summary: "Find what was superseded, for the agent; off unless the operator allows it",
 		errors:  []int{403, 404, 422},
 		text:    "It shows the model what a compaction took away. Without serve --recall it is 403."},
-		func(ctx context.Context, in *Query) (*struct{ Body foundBody }, error) {
+		func(ctx context.Context, in *Query) (*out[foundBody], error) {
 			list, err := a.s.Recall(ctx, in.Session, in.recall())
-			return &struct{ Body foundBody }{foundBody{orEmpty(list)}}, err
+			return &out[foundBody]{foundBody{orEmpty(list)}}, err
 		})
 }

@@ -26,9 +26,9 @@ func (a *api) operator() {
 	}
 	add(a, op{id: "list-plugins", method: http.MethodGet, path: "/plugins", tag: tag,
 		summary: "The plugins of the configuration, with the state of their breakers"},
-		func(ctx context.Context, _ *nothing) (*struct{ Body pluginsBody }, error) {
+		func(ctx context.Context, _ *nothing) (*out[pluginsBody], error) {
 			list, err := a.s.Plugins(ctx)
-			return &struct{ Body pluginsBody }{pluginsBody{orEmpty(list)}}, err
+			return &out[pluginsBody]{pluginsBody{orEmpty(list)}}, err
 		})
 	add(a, op{id: "reset-breaker", method: http.MethodDelete, path: "/plugins/{plugin}/breaker", tag: tag, status: 204,
 		summary: "Have a plugin called again that failed too often", errors: []int{404, 422, 503}},
@@ -45,29 +45,26 @@ func (a *api) operator() {
 	}
 	add(a, op{id: "list-models", method: http.MethodGet, path: "/models", tag: tag,
 		summary: "The aliases of models, and the agents, of the configuration"},
-		func(context.Context, *nothing) (*struct{ Body modelsBody }, error) {
-			return &struct{ Body modelsBody }{modelsBody{orEmpty(a.s.Models()), orEmpty(a.s.Agents())}}, nil
+		func(context.Context, *nothing) (*out[modelsBody], error) {
+			return &out[modelsBody]{modelsBody{orEmpty(a.s.Models()), orEmpty(a.s.Agents())}}, nil
 		})
-	type statsOut struct{ Body *store.Stats }
 	add(a, op{id: "get-stats", method: http.MethodGet, path: "/stats", tag: tag,
 		summary: "The figures of all compactions, and what the agent and the compactor cost"},
-		func(ctx context.Context, _ *nothing) (*statsOut, error) {
-			st, err := a.s.Stats(ctx, "")
-			return &statsOut{st}, err
+		func(ctx context.Context, _ *nothing) (*out[*store.Stats], error) {
+			return outOf(a.s.Stats(ctx, ""))
 		})
 	add(a, op{id: "get-session-stats", method: http.MethodGet, path: "/sessions/{session}/stats", tag: tag,
 		summary: "The figures of a session's compactions, and what the agent and the compactor cost", errors: []int{404}},
-		func(ctx context.Context, in *BySession) (*statsOut, error) {
-			st, err := a.s.Stats(ctx, in.Session)
-			return &statsOut{st}, err
+		func(ctx context.Context, in *BySession) (*out[*store.Stats], error) {
+			return outOf(a.s.Stats(ctx, in.Session))
 		})
 	a.audit(tag)
 }
 
 func (a *api) knobs(tag string) {
-	list := func(ctx context.Context, in *ByPlugin) (*struct{ Body knobsBody }, error) {
+	list := func(ctx context.Context, in *ByPlugin) (*out[knobsBody], error) {
 		knobs, err := a.s.Knobs(ctx, in.Plugin, in.Agent)
-		return &struct{ Body knobsBody }{knobsBody{orEmpty(knobs)}}, err
+		return &out[knobsBody]{knobsBody{orEmpty(knobs)}}, err
 	}
 	add(a, op{id: "list-knobs", method: http.MethodGet, path: "/plugins/{plugin}/knobs", tag: tag,
 		summary: "The settings of a plugin: what they take, their values, and whose those are", errors: []int{404}}, list)
@@ -78,7 +75,7 @@ func (a *api) knobs(tag string) {
 			Body struct {
 				Values map[string]json.RawMessage `json:"values" doc:"by the name of the knob"`
 			}
-		}) (*struct{ Body knobsBody }, error) {
+		}) (*out[knobsBody], error) {
 			if err := a.s.SetKnobs(ctx, in.Plugin, in.Agent, in.Body.Values); err != nil {
 				return nil, err
 			}
@@ -89,7 +86,7 @@ func (a *api) knobs(tag string) {
 		func(ctx context.Context, in *struct {
 			ByPlugin
 			Knob string `path:"knob" maxLength:"200"`
-		}) (*struct{ Body knobsBody }, error) {
+		}) (*out[knobsBody], error) {
 			if err := a.s.ResetKnob(ctx, in.Plugin, in.Agent, in.Knob); err != nil {
 				return nil, err
 			}
@@ -106,9 +103,9 @@ type settingsBody struct {
 }
 
 func (a *api) settings(tag string) {
-	list := func(ctx context.Context, in *ByAgent) (*struct{ Body settingsBody }, error) {
+	list := func(ctx context.Context, in *ByAgent) (*out[settingsBody], error) {
 		settings, err := a.s.Settings(ctx, in.Agent)
-		return &struct{ Body settingsBody }{settingsBody{orEmpty(settings)}}, err
+		return &out[settingsBody]{settingsBody{orEmpty(settings)}}, err
 	}
 	add(a, op{id: "list-settings", method: http.MethodGet, path: "/settings", tag: tag,
 		summary: "The settings of the engine: their values for an agent, and whose those are", errors: []int{422, 503}}, list)
@@ -119,7 +116,7 @@ func (a *api) settings(tag string) {
 			Body struct {
 				Values map[string]string `json:"values" doc:"by the name of the setting, as the configuration would have them"`
 			}
-		}) (*struct{ Body settingsBody }, error) {
+		}) (*out[settingsBody], error) {
 			if err := a.s.SetSettings(ctx, in.Agent, in.Body.Values); err != nil {
 				return nil, err
 			}
@@ -130,7 +127,7 @@ func (a *api) settings(tag string) {
 		func(ctx context.Context, in *struct {
 			ByAgent
 			Setting string `path:"setting" maxLength:"200"`
-		}) (*struct{ Body settingsBody }, error) {
+		}) (*out[settingsBody], error) {
 			if err := a.s.ResetSetting(ctx, in.Agent, in.Setting); err != nil {
 				return nil, err
 			}
@@ -149,14 +146,13 @@ func (a *api) audit(tag string) {
 			Session string `query:"session" maxLength:"500" doc:"only those of the session with this key"`
 			After   int    `query:"after" minimum:"0" doc:"what the page before named as next"`
 			Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*struct{ Body auditBody }, error) {
+		}) (*out[auditBody], error) {
 			list, next, err := a.s.Audit(ctx, in.Session, in.After, in.Limit)
-			return &struct{ Body auditBody }{auditBody{orEmpty(list), next}}, err
+			return &out[auditBody]{auditBody{orEmpty(list), next}}, err
 		})
 	add(a, op{id: "verify-audit", method: http.MethodGet, path: "/audit/verify", tag: tag,
 		summary: "Name every entry of the log that was changed, removed, moved or cut off"},
-		func(ctx context.Context, _ *nothing) (*struct{ Body *store.AuditReport }, error) {
-			r, err := a.s.VerifyAudit(ctx)
-			return &struct{ Body *store.AuditReport }{r}, err
+		func(ctx context.Context, _ *nothing) (*out[*store.AuditReport], error) {
+			return outOf(a.s.VerifyAudit(ctx))
 		})
 }

@@ -51,9 +51,9 @@ func (a *api) sessions() {
 		})
 	add(a, op{id: "list-sessions", method: http.MethodGet, path: "/sessions", tag: tag,
 		summary: "List sessions, the one that changed last first", errors: []int{422}},
-		func(ctx context.Context, in *paged) (*struct{ Body sessionList }, error) {
+		func(ctx context.Context, in *paged) (*out[sessionList], error) {
 			list, next, err := a.s.Sessions(ctx, in.After, in.Limit)
-			return &struct{ Body sessionList }{sessionList{orEmpty(list), next}}, err
+			return &out[sessionList]{sessionList{orEmpty(list), next}}, err
 		})
 	add(a, op{id: "get-session", method: http.MethodGet, path: "/sessions/{session}", tag: tag,
 		summary: "One session", errors: []int{304, 404}},
@@ -99,14 +99,14 @@ func (a *api) append(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out, err := a.s.Append(ctx, in.Session, body.Messages, service.Terms{Version: version, Request: in.IdempotencyKey})
+	added, err := a.s.Append(ctx, in.Session, body.Messages, service.Terms{Version: version, Request: in.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}
 	return &struct {
 		ETag string `header:"ETag"`
 		Body *service.Appended
-	}{etag(out.Version), out}, nil
+	}{etag(added.Version), added}, nil
 }
 
 func (a *api) messages(ctx context.Context, in *struct {
@@ -114,17 +114,17 @@ func (a *api) messages(ctx context.Context, in *struct {
 	Superseded bool   `query:"include_superseded" doc:"all there ever was, as an operator sees it"`
 	After      string `query:"after" maxLength:"500" doc:"the id of the last message of the page before"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
-}) (*struct{ Body messageList }, error) {
+}) (*out[messageList], error) {
 	list, err := a.s.Messages(ctx, in.Session, store.MessageQuery{Superseded: in.Superseded, After: in.After,
 		Limit: in.Limit + 1})
 	if err != nil {
 		return nil, err
 	}
-	out := messageList{Messages: orEmpty(list)}
+	page := messageList{Messages: orEmpty(list)}
 	if len(list) > in.Limit {
-		out.Messages, out.Next = list[:in.Limit], list[in.Limit-1].ID
+		page.Messages, page.Next = list[:in.Limit], list[in.Limit-1].ID
 	}
-	return &struct{ Body messageList }{out}, nil
+	return &out[messageList]{page}, nil
 }
 
 // notModified is the answer to who has a session as it is.

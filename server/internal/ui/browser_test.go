@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -241,40 +240,15 @@ func serve(t testing.TB, host *servetest.Host) *servetest.Server {
 // get is a page without a browser.
 func get(t testing.TB, s *servetest.Server, path string) (int, string) {
 	t.Helper()
-	r := send(t, s, http.MethodGet, path, "")
+	r := s.Send(t, http.MethodGet, path, "")
 	return r.Status, string(r.Body)
 }
 
 // post sends a form without a browser, and returns the page that it leads to.
 func post(t testing.TB, s *servetest.Server, path string, form url.Values, headers ...string) *servetest.Response {
 	t.Helper()
-	return send(t, s, http.MethodPost, path, form.Encode(),
+	return s.Send(t, http.MethodPost, path, form.Encode(),
 		append([]string{"Content-Type: application/x-www-form-urlencoded"}, headers...)...)
-}
-
-func send(t testing.TB, s *servetest.Server, method, path, body string, headers ...string) *servetest.Response {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+s.Token)
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		req.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &servetest.Response{Status: resp.StatusCode, Header: resp.Header, Body: data}
 }
 
 func raw(v any) json.RawMessage {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -34,13 +35,18 @@ type compactionData struct {
 	Form    *manualForm
 }
 
-func (p compactionPages) compaction(r *http.Request) (*view, error) {
-	ctx, key := r.Context(), r.PathValue("key")
-	row, err := p.s.Session(ctx, key)
-	if err != nil {
-		return nil, err
+// meant are the session and the compaction that a page is about.
+func (p compactionPages) meant(r *http.Request) (key string, row *store.Session, record *store.Record, err error) {
+	key = r.PathValue("key")
+	if row, err = p.s.Session(r.Context(), key); err == nil {
+		record, err = p.s.Compaction(r.Context(), key, r.PathValue("cid"))
 	}
-	record, err := p.s.Compaction(ctx, key, r.PathValue("cid"))
+	return key, row, record, err
+}
+
+func (p compactionPages) compaction(r *http.Request) (*view, error) {
+	ctx := r.Context()
+	key, row, record, err := p.meant(r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +55,7 @@ func (p compactionPages) compaction(r *http.Request) (*view, error) {
 		return nil, err
 	}
 	d.Whole = d.Report != nil
-	if d.Report == nil {
-		d.Report = fromRecord(&record.Record)
-	}
+	d.Report = cmp.Or(d.Report, fromRecord(&record.Record))
 	if err := p.fill(ctx, d, nil, to(key, "c", record.ID, "note")); err != nil {
 		return nil, err
 	}
@@ -60,12 +64,8 @@ func (p compactionPages) compaction(r *http.Request) (*view, error) {
 
 // note is the note of a compaction with its links, for who could not wait.
 func (p compactionPages) note(r *http.Request) (*view, error) {
-	ctx, key := r.Context(), r.PathValue("key")
-	row, err := p.s.Session(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	record, err := p.s.Compaction(ctx, key, r.PathValue("cid"))
+	ctx := r.Context()
+	key, row, record, err := p.meant(r)
 	if err != nil {
 		return nil, err
 	}

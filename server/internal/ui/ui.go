@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -41,9 +42,7 @@ type (
 
 // New makes the handler of the pages of a service. A nil log says nothing.
 func New(svc *service.Service, log *slog.Logger) http.Handler {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	p := &pages{s: svc, log: log, templates: make(map[string]*template.Template), now: time.Now}
 	p.parse()
 	sessions, compactions, operator := sessionPages{p}, compactionPages{p}, operatorPages{p}
@@ -124,11 +123,7 @@ func (p *pages) page(show func(*http.Request) (*view, error)) http.HandlerFunc {
 		var b bytes.Buffer
 		f := frame{Title: v.title, Path: r.URL.Path, Done: done[r.URL.Query().Get("done")], Live: r.PathValue("key"),
 			Data: v.data}
-		block := v.block
-		if block == "" {
-			block = "page.html"
-		}
-		if err := p.templates[v.template].ExecuteTemplate(&b, block, f); err != nil {
+		if err := p.templates[v.template].ExecuteTemplate(&b, cmp.Or(v.block, "page.html"), f); err != nil {
 			p.log.Error("a page could not be rendered", "page", v.template, "error", err)
 			http.Error(w, "internal error: the server's log says more", http.StatusInternalServerError)
 			return

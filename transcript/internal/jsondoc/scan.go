@@ -2,76 +2,21 @@ package jsondoc
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/goccy/go-json"
+
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
 // space returns the first place from pos on that is no white space.
-func (s *Source) space(pos int) int {
-	for pos < len(s.Data) && isSpace(s.Data[pos]) {
-		pos++
-	}
-	return pos
-}
-
-// value returns the end of the value that begins at pos.
-func (s *Source) value(pos int) int {
-	for depth := 0; ; {
-		switch s.Data[pos] {
-		case '"':
-			pos = s.text(pos)
-		case '{', '[':
-			depth++
-			pos++
-			continue
-		case '}', ']':
-			depth--
-			pos++
-		case ' ', '\t', '\n', '\r', ',', ':':
-			pos++
-			continue
-		default:
-			for pos < len(s.Data) && strings.IndexByte(" \t\r\n,:]}", s.Data[pos]) < 0 {
-				pos++
-			}
-		}
-		if depth == 0 {
-			return pos
-		}
-	}
-}
-
-// text returns the end of the string that begins at pos.
-func (s *Source) text(pos int) int {
-	for pos++; ; pos++ {
-		switch s.Data[pos] {
-		case '\\':
-			pos++
-		case '"':
-			return pos + 1
-		}
-	}
-}
+func (s *Source) space(pos int) int { return jsonlex.Space(s.Data, pos) }
 
 // members calls member for all that an object or a list holds; elements of a
-// list have no key.
+// list have no key. The source was checked: it is JSON.
 func (s *Source) members(at Span, member func(key, value Span)) {
-	for pos := s.space(at.Start + 1); pos < at.End-1; pos = s.space(pos) {
-		if s.Data[pos] == ',' {
-			pos = s.space(pos + 1)
-		}
-		var key Span
-		if s.Data[at.Start] == '{' {
-			key = Span{pos, s.text(pos)}
-			pos = s.space(s.space(key.End) + 1)
-		}
-		value := Span{pos, s.value(pos)}
-		member(key, value)
-		pos = value.End
-	}
+	jsonlex.Members(s.Data, at.Start, at.End, func(key, keyEnd, value, valueEnd int) {
+		member(Span{key, keyEnd}, Span{value, valueEnd})
+	})
 }
 
 // Elements returns the elements of a list.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -111,10 +112,10 @@ func (s *Source) Check(at Span) error {
 func (s *Source) Whole() Span { return s.trim(Span{s.Text, len(s.Data)}) }
 
 func (s *Source) trim(at Span) Span {
-	for at.Start < at.End && isSpace(s.Data[at.Start]) {
+	for at.Start < at.End && jsonlex.IsSpace(s.Data[at.Start]) {
 		at.Start++
 	}
-	for at.End > at.Start && isSpace(s.Data[at.End-1]) {
+	for at.End > at.Start && jsonlex.IsSpace(s.Data[at.End-1]) {
 		at.End--
 	}
 	return at

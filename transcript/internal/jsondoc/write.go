@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-json"
+
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 

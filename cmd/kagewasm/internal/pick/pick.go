@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -41,10 +42,7 @@ func Find(ctx context.Context, s *store.Store, id string) (*store.Session, error
 	case 1:
 		return &found[0], nil
 	}
-	var keys []string
-	for _, one := range found {
-		keys = append(keys, one.Key)
-	}
+	keys := lists.Map(found, func(one store.Session) string { return one.Key })
 	return nil, ui.Usagef("session %q: it may be %s: give one of them", id, strings.Join(keys, " or "))
 }
 

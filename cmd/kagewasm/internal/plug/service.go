@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // serve lets the user's service manager keep a command answering at an address: systemd holds the port and starts it
@@ -17,10 +19,7 @@ func (p *Plan) serve(name, what, address string, command []string, s Setup) {
 	switch goruntime.GOOS {
 	case "linux":
 		folder := filepath.Join(cmp.Or(s.Getenv("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config")), "systemd", "user")
-		var quoted []string
-		for _, word := range append(command, "--idle", "30m") {
-			quoted = append(quoted, unitWord(word))
-		}
+		quoted := lists.Map(append(command, "--idle", "30m"), unitWord)
 		p.Files = append(p.Files,
 			File{Path: filepath.Join(folder, name+".socket"), Data: []byte("[Unit]\nDescription=" + what +
 				"\n\n[Socket]\nListenStream=" +

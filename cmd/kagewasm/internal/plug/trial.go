@@ -3,6 +3,7 @@ package plug
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,10 +182,7 @@ func tryCodex(ctx context.Context, _ Agent, s Setup) error {
 		return err
 	}
 	defer t.close()
-	if address == "" {
-		address = CodexAddress
-	}
-	settings := slices.Concat(putProvider(nil, address), []byte("[features]\nhooks = false\n"))
+	settings := slices.Concat(putProvider(nil, cmp.Or(address, CodexAddress)), []byte("[features]\nhooks = false\n"))
 	err = errors.Join(t.put(".codex/config.toml", append([]byte("model = \"gpt-5.1-codex\"\n"+
 		"cli_auth_credentials_store = \"file\"\n"), settings...)), t.put(".codex/auth.json", []byte(`{"OPENAI_API_KEY":"none"}`)))
 	id := ""
