@@ -31,21 +31,9 @@ const roundingError = 1e-9
 func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	when := &p.When
 	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
-	l.Window = abi.FallbackWindow
-	switch w := req.Session.ContextWindow; {
-	case w == nil && when.StrictWindow && when.MaxTokens == 0:
-		e := usage("the context window of model %q is not known", req.Session.Model)
-		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: " +
-			"then 128,000 are used"
-		return l, e
-	case w == nil:
-		l.Window = max(l.Window, when.MaxTokens+when.OutputReserve) // nothing says that so many do not fit
-	case *w <= 0:
-		return l, usage("context window %d: it has to be positive", *w)
-	case *w > maxTokens:
-		return l, usage("context window %d: give %d tokens at most", *w, maxTokens)
-	default:
-		l.Window = *w
+	var err error
+	if l.Window, err = windowOf(&req.Session, when); err != nil {
+		return l, err
 	}
 	if req.Overhead < 0 || req.Overhead > maxTokens {
 		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
@@ -77,6 +65,25 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
 	}
 	return l, nil
+}
+
+// windowOf is the context window of a session, in tokens of its model.
+func windowOf(s *abi.Session, when *When) (int, error) {
+	switch w := s.ContextWindow; {
+	case w == nil && when.StrictWindow && when.MaxTokens == 0:
+		e := usage("the context window of model %q is not known", s.Model)
+		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: " +
+			"then 128,000 are used"
+		return 0, e
+	case w == nil: // nothing says that so many do not fit
+		return max(abi.FallbackWindow, when.MaxTokens+when.OutputReserve), nil
+	case *w <= 0:
+		return 0, usage("context window %d: it has to be positive", *w)
+	case *w > maxTokens:
+		return 0, usage("context window %d: give %d tokens at most", *w, maxTokens)
+	default:
+		return *w, nil
+	}
 }
 
 // counted brings tokens of the model into counted ones.

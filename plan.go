@@ -243,6 +243,30 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 	return abi.Plan{}, f.why
 }
 
+// refused notes that a candidate has no plan that the firewall takes, and returns what plugins
+// are told of it.
+func (out *planned) refused(c candidate, err error, injected []abi.Insert) (remarks []hooks.Remark) {
+	e := *abi.AsError(err)
+	out.fallback = out.fallback || !c.floor
+	out.failed = out.failed || !c.floor && !errors.Is(err, strategies.ErrNothing)
+	switch {
+	case c.plugin != "":
+		return []hooks.Remark{{Plugin: c.plugin, Refused: &e}}
+	case !c.floor:
+		e.Op = cmp.Or(e.Op, c.name)
+		out.failures = append(out.failures, &e)
+		return nil
+	case errors.Is(err, errLittle):
+		out.little = e.Message
+	case e.Code != abi.CodeGrew:
+		e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
+		out.failures = append(out.failures, &e)
+	}
+	return lists.Map(injected, func(in abi.Insert) hooks.Remark {
+		return hooks.Remark{Plugin: in.Source.Name, Warning: "its text was not injected: nothing could be superseded"}
+	})
+}
+
 // plan asks the strategies in order until the firewall takes a plan. Each
 // failure is kept. None is taken where no plan makes the session smaller, and
 // where plugins cancelled.
@@ -270,27 +294,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 				out.failures = append(out.failures, a.plan.Failures...)
 				break
 			}
-			e := *abi.AsError(err)
-			switch {
-			case c.plugin != "":
-				remarks = append(remarks, hooks.Remark{Plugin: c.plugin, Refused: &e})
-			case c.floor:
-				if errors.Is(err, errLittle) {
-					out.little = e.Message
-				} else if e.Code != abi.CodeGrew {
-					e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
-					out.failures = append(out.failures, &e)
-				}
-				for _, in := range p.injected {
-					remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
-						Warning: "its text was not injected: nothing could be superseded"})
-				}
-			default:
-				e.Op = cmp.Or(e.Op, c.name)
-				out.failures = append(out.failures, &e)
-			}
-			out.fallback = out.fallback || !c.floor
-			out.failed = out.failed || !c.floor && !errors.Is(err, strategies.ErrNothing)
+			remarks = append(remarks, out.refused(c, err, p.injected)...)
 		}
 	}
 	outcomes, failures := pre.Settle(taken, remarks)

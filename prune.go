@@ -86,14 +86,13 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	}
 	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note, l.req.Recall)
 	p = p.instead(v.List, ids)
-	var words []string
-	if v.Target = pressure; v.Total > v.Window || l.refused() {
-		v, words = strategies.ShortenWords(v, l.policy.Keep, l.policy.Note, l.held, l.req.Recall)
+	if v.Total > v.Window || l.refused() {
+		v.Target = pressure
+		v, p.Words = strategies.ShortenWords(v, l.policy.Keep, l.policy.Note, l.held, l.req.Recall)
+		p = p.instead(v.List, p.Words)
 	}
-	p = p.instead(v.List, words)
-	p.Words = words
 	v.Target = target
-	return v, p, len(ids)+len(words) > 0
+	return v, p, len(ids)+len(p.Words) > 0
 }
 
 // refused reports whether the provider refused the request as too long, and nothing says

@@ -114,63 +114,49 @@ func (e *exchange) setBody(r *http.Request, data []byte) {
 func (e *exchange) prepared(r *http.Request) (sent []byte) {
 	defer e.rescue(&sent)
 	e.model = cmp.Or(e.model, e.doc.text("model"))
-	engine, err := e.p.opts.Engine(e.model)
-	if err != nil {
+	var err error
+	if e.engine, err = e.p.opts.Engine(e.model); err != nil {
 		e.failed(err)
 		return nil
 	}
-	e.engine = engine
 	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
 	e.family.mu.Lock()
 	defer e.family.mu.Unlock()
-	if e.origin != nil && !e.family.owns(e.origin.Session) {
-		e.origin = nil // a fork is a session of its own
-	}
-	e.seen = e.wire.digests(e.doc, &e.family.known)
-	archive{e}.restore(r.Context())
-	e.branch = e.family.branch(e.seen)
-	archive{e}.inForce(r.Context())
-	e.plan = e.branch.plan(len(e.seen))
-	if e.noted != nil && !e.branch.has(e.noted.record) { // what was before it is gone for good
-		if alone := e.wire.withoutBlocks(e.whole, e.noted, e.before(r.Context())); alone != nil {
-			e.doc = alone
-			e.seen = e.wire.digests(e.doc, &e.family.known)
-			e.branch = e.family.branch(e.seen)
-			e.plan = e.branch.plan(len(e.seen))
-		}
-	}
+	archive{e}.recognize(r.Context())
 	e.says = says{what: "none", reason: "below_threshold"}
 	e.cold = !e.branch.last.IsZero() && e.began.Sub(e.branch.last) > e.wire.kept(e.doc)
-	switch {
-	case e.how != askedNot:
-		if e.item, err = e.compacted(r.Context()); err != nil {
-			e.failed(err)
-		}
-		return nil
-	case e.managed != nil:
-		if err := e.manage(r.Context()); err != nil {
-			e.failed(err)
-		}
-		if e.item != nil {
-			return nil
-		}
+	if err := e.compact(r.Context()); err != nil {
+		e.failed(err)
 	}
-	if e.inject == nil && e.due() {
-		reason := abi.TriggerThreshold
-		if e.cold {
-			reason = abi.TriggerIdle
-		}
-		if _, err := e.look(r.Context(), look{reason: reason}); err != nil {
-			e.failed(err)
-		}
-	}
-	if e.plan == nil {
+	if e.how != askedNot || e.item != nil || e.plan == nil {
 		return nil
 	}
 	if e.says.what == "none" {
 		e.says.what, e.says.record = "applied", e.plan.record
 	}
 	return e.plan.apply(e.doc)
+}
+
+// compact compacts where the client asks for it, has it managed, or the request is too long.
+func (e *exchange) compact(ctx context.Context) (err error) {
+	if e.how != askedNot {
+		e.item, err = e.compacted(ctx)
+		return err
+	}
+	if e.managed != nil {
+		if err := e.manage(ctx); err != nil {
+			e.failed(err)
+		}
+	}
+	if e.item != nil || e.inject != nil || !e.due() {
+		return nil
+	}
+	reason := abi.TriggerThreshold
+	if e.cold {
+		reason = abi.TriggerIdle
+	}
+	_, err = e.look(ctx, look{reason: reason})
+	return err
 }
 
 // rescue is for whatever nobody has thought of: the request goes on as it came.

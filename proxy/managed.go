@@ -202,8 +202,8 @@ func (w *wire) withoutBlocks(d *document, n *noted, before [][]byte) *document {
 
 // before is what stands for all that was before a block, where the client does not have that
 // any more: the conversation as it is stored, else what the block says.
-func (e *exchange) before(ctx context.Context) [][]byte {
-	if list := (archive{e}).left(ctx, e.noted.session, e.noted.record); len(list) > 0 {
+func (e archive) before(ctx context.Context) [][]byte {
+	if list := e.left(ctx, e.noted.session, e.noted.record); len(list) > 0 {
 		neutral := &transcript.Session{Format: transcript.Neutral}
 		if data, err := neutral.Encode(list, e.wire.format); err == nil {
 			if d := e.wire.read(data); d != nil {

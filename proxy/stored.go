@@ -29,21 +29,16 @@ func (e archive) session(ctx context.Context) (string, error) {
 	if s == nil {
 		return e.family.id, nil
 	}
-	if e.plan != nil {
-		tip, err := e.tip(ctx, e.plan.session)
-		if err != nil {
-			return "", err
-		}
-		if tip == e.plan.record {
-			return e.plan.session, nil
-		}
-	} else if e.origin != nil {
-		tip, err := e.tip(ctx, e.origin.Session)
-		if err != nil {
-			return "", err
-		}
-		if tip == e.origin.Record {
-			return e.origin.Session, nil
+	from, record := "", ""
+	switch {
+	case e.plan != nil:
+		from, record = e.plan.session, e.plan.record
+	case e.origin != nil:
+		from, record = e.origin.Session, e.origin.Record
+	}
+	if from != "" {
+		if tip, err := e.tip(ctx, from); err != nil || tip == record {
+			return from, err
 		}
 	}
 	for n := 1; ; n++ {
@@ -222,38 +217,84 @@ func (e archive) restore(ctx context.Context) {
 	}
 }
 
+// recognize finds the conversation that the request goes on with, and what of it was
+// compacted.
+func (e archive) recognize(ctx context.Context) {
+	if e.origin != nil && !e.family.owns(e.origin.Session) {
+		e.origin = nil // a fork is a session of its own
+	}
+	e.seen = e.wire.digests(e.doc, &e.family.known)
+	e.restore(ctx)
+	e.branch = e.family.branch(e.seen)
+	e.inForce(ctx)
+	if e.noted != nil && !e.branch.has(e.noted.record) { // what was before it is gone for good
+		if alone := e.wire.withoutBlocks(e.whole, e.noted, e.before(ctx)); alone != nil {
+			e.doc = alone
+			e.seen = e.wire.digests(e.doc, &e.family.known)
+			e.branch = e.family.branch(e.seen)
+		}
+	}
+	e.plan = e.branch.plan(len(e.seen))
+}
+
 // restored is the branch of a stored session, nil where the request does not go on with it.
 func (e archive) restored(came *reading, id string, h *session.History) *branch {
 	at := make(map[string]int, len(came.msgs))
 	for i := range came.msgs {
 		at[came.msgs[i].ID] = i
 	}
-	n, records := 0, h.Compactions()
+	records := h.Compactions()
 	if len(records) == 0 || e.origin != nil && records[len(records)-1].ID == e.origin.Record {
 		return nil // the client has it all
 	}
-	stored := make(map[string]bool)
-	for next, all := 0, h.All(); next < len(all); next++ {
-		m := &all[next]
+	upTo := e.goesOn(came, at, h)
+	if upTo < 0 {
+		return nil
+	}
+	list := seenOf(came, at, h)
+	beginning, elements := e.beginning(came, upTo)
+	if list == nil || beginning == nil {
+		return nil
+	}
+	p, err := e.wire.planOf(beginning, &reading{Session: came.Session, msgs: came.msgs[:upTo], lead: came.lead,
+		own: came.own}, upTo, list)
+	if err != nil {
+		e.p.opts.Log("proxy: " + id + ": " + err.Error())
+		return nil
+	}
+	p.session, p.record, p.elements = id, records[len(records)-1].ID, elements
+	return &branch{seen: slices.Clone(e.seen[:elements]), plans: []*plan{p}}
+}
+
+// goesOn is how many messages of the request a session has, the first ones; -1 where the
+// request does not have what arrived in the session.
+func (e archive) goesOn(came *reading, at map[string]int, h *session.History) (upTo int) {
+	n, stored := 0, make(map[string]bool)
+	for _, m := range h.All() {
 		stored[m.ID] = true
 		if m.ID != e.arrived(n) || m.By == "rollback" || m.Kind == abi.KindSummary {
 			continue // of another time, or what a compaction inserted
 		}
 		i, here := at[m.ID]
 		if !here || !alike(&m.Message, &came.msgs[i]) {
-			return nil
+			return -1
 		}
 		n++
 	}
 	if n == 0 {
-		return nil
+		return -1
 	}
-	upTo := came.lead
-	for upTo < len(came.msgs) && stored[came.msgs[upTo].ID] {
+	for upTo = came.lead; upTo < len(came.msgs) && stored[came.msgs[upTo].ID]; {
 		upTo++
 	}
+	return upTo
+}
+
+// seenOf is what the model sees of a stored session, behind the system messages of the
+// request; nil where the client has gone back behind a compaction that it asked for.
+func seenOf(came *reading, at map[string]int, h *session.History) []abi.Message {
 	inserted := make(map[string]bool)
-	for _, r := range records {
+	for _, r := range h.Compactions() {
 		for _, id := range r.Inserted {
 			inserted[id] = true
 		}
@@ -264,23 +305,11 @@ func (e archive) restored(came *reading, id string, h *session.History) *branch 
 			continue
 		}
 		if _, here := at[m.ID]; !here && !inserted[m.ID] {
-			return nil // the client has gone back behind a compaction that it asked for
+			return nil
 		}
 		list = append(list, m)
 	}
-	n = upTo - came.lead
-	beginning, elements := e.beginning(came, came.lead+n)
-	if beginning == nil {
-		return nil
-	}
-	p, err := e.wire.planOf(beginning, &reading{Session: came.Session, msgs: came.msgs[:came.lead+n], lead: came.lead,
-		own: came.own}, came.lead+n, list)
-	if err != nil {
-		e.p.opts.Log("proxy: " + id + ": " + err.Error())
-		return nil
-	}
-	p.session, p.record, p.elements = id, records[len(records)-1].ID, elements
-	return &branch{seen: slices.Clone(e.seen[:elements]), plans: []*plan{p}}
+	return list
 }
 
 // beginning is the body with the first messages alone, and how many elements of the

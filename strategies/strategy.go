@@ -132,18 +132,7 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	if c.By == NoteByPlugin && source.Type == abi.SourcePlugin {
 		c.Tokens = -1
 	}
-	b := Budget{Inject: min(cmp.Or(c.InjectTokens, defaultInject), v.Target/8)}
-	switch {
-	case c.Tokens > 0 && v.All:
-		b.Host = c.Tokens
-	case c.Tokens > 0:
-		b.Host = min(c.Tokens, v.Target/2)
-	case c.Tokens == 0 && v.All:
-		earlier := v.earlierNotes()
-		b.Host = min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
-	case c.Tokens == 0:
-		b.Host = max(defaultHost(v.Total, v.Target), v.wordsHost())
-	}
+	b := Budget{Host: v.hostTokens(c.Tokens), Inject: min(cmp.Or(c.InjectTokens, defaultInject), v.Target/8)}
 	b.Note = frame + b.Host
 	if v.All {
 		return b
@@ -151,6 +140,13 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	if c.Tokens == 0 && v.Target >= minFailuresTarget {
 		b.Failures = int(failuresShare * float64(v.Target))
 	}
+	b.fit(v, frame)
+	return b
+}
+
+// fit takes of a budget what there is no room for beside what stays. Frame is what the note
+// costs without a word in it.
+func (b *Budget) fit(v *View, frame int) {
 	fixed := v.Fixed()
 	switch left := v.Target - fixed; {
 	case left >= b.Note:
@@ -170,7 +166,23 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 			b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
 		}
 	}
-	return b
+}
+
+// hostTokens is what the host may say in a note: configured, or 0 for its default; negative
+// is nothing.
+func (v *View) hostTokens(configured int) int {
+	switch {
+	case configured < 0:
+		return 0
+	case configured > 0 && v.All:
+		return configured
+	case configured > 0:
+		return min(configured, v.Target/2)
+	case v.All:
+		earlier := v.earlierNotes()
+		return min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
+	}
+	return max(defaultHost(v.Total, v.Target), v.wordsHost())
 }
 
 // defaultHost is what the host says in a note of a session of so many tokens

@@ -159,6 +159,11 @@ func (a *assignment) value(text string, from int) (span, bool) {
 	if i < len(text) && strings.IndexByte("\"'`", text[i]) >= 0 {
 		return a.quoted(text, i+1, text[i])
 	}
+	return a.bare(text, from)
+}
+
+// bare is a value without quotes.
+func (a *assignment) bare(text string, from int) (span, bool) {
 	s := span{from, bareEnd(text[:min(len(text), from+maxTried)], from, a.tight)}
 	if n := strings.IndexByte(s.of(text), '#'); n >= 0 && strings.ContainsAny(a.line[max(0, len(a.line)-1):], "?&") {
 		s.to = from + n // of a link

@@ -137,28 +137,26 @@ func (a *argument) find(text string, args, secrets []span) []span {
 			secrets = append(secrets, s)
 		}
 	}
-	nth, program := 0, -1
-	for i, arg := range args {
+	program := slices.IndexFunc(args, func(arg span) bool { return isOneOf(a.programs, programOf(arg.of(text))) })
+	if program < 0 {
+		return secrets
+	}
+	nth := 0 // of those that are no flags
+	for i := program + 1; i < len(args); i++ {
+		arg, before := args[i], args[i-1].of(text)
 		s := arg.of(text)
-		if program < 0 {
-			if isOneOf(a.programs, programOf(s)) {
-				program = i
-			}
-			continue
-		}
-		if s[0] != '-' {
+		flag := s[0] == '-'
+		if !flag {
 			nth++
 		}
+		last := i == len(args)-1
 		switch {
-		case i > 0 && isOneOf(a.flags, args[i-1].of(text)):
-			add(arg)
-		case a.named && i > 0 && isName(args[i-1].of(text)) && s[0] != '-':
-			add(arg)
-		case a.nth > 0 && nth == a.nth && s[0] != '-', a.nth < 0 && i == len(args)-1 && nth > 2:
+		case isOneOf(a.flags, before), a.named && isName(before) && !flag,
+			a.nth > 0 && nth == a.nth && !flag, a.nth < 0 && last && nth > 2:
 			add(arg)
 		case a.begins != "" && strings.HasPrefix(s, a.begins):
 			add(span{arg.from + len(a.begins), arg.to})
-		case a.flags == "" && a.begins == "" && a.glued == "" && a.behind != "" && s[0] != '-':
+		case a.flags == "" && a.begins == "" && a.glued == "" && a.behind != "" && !flag:
 			add(arg)
 		default:
 			for flag := range strings.FieldsSeq(a.glued) {
