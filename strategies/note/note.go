@@ -59,6 +59,8 @@ func Build(ctx context.Context, s Session) *Note {
 	n := &Note{memory: memory, size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
 		todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, harness, found)
+	last := lastGone(s.Gone)
+	n.names.Settle(ctx, s.Messages[last+1:], harness)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
 		n.names.Raise(n.focus.bears)
 	}
@@ -66,7 +68,7 @@ func Build(ctx context.Context, s Session) *Note {
 		n.names.WithoutTools()
 	}
 	r := walk{Note: n, thread: newThread(harness, memory, n.Files().Modified), Session: s, origins: origins,
-		prefix: prefix, last: lastGone(s.Gone), before: results(s.Pruned)}
+		prefix: prefix, last: last, before: results(s.Pruned)}
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return n

@@ -216,7 +216,7 @@ func (t *thread) stands(m *abi.Message) {
 	}
 	switch m.Role {
 	case abi.RoleTool:
-		step := t.kept.Result(m)
+		step := t.kept.Stays(m)
 		t.standing.take(step, t.n, t.files.of)
 		t.undone = append(t.undone, step.Undone...)
 	case abi.RoleUser:

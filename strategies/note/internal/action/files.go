@@ -19,6 +19,8 @@ type File struct {
 	To string
 	// From and Last are the lines that an edit changes, zero where they are not known.
 	From, Last int
+	// New: the call says that there was no such file before.
+	New bool
 }
 
 // Lines are the lines that an edit changes as they are told: "340-352", empty where
@@ -151,7 +153,7 @@ func (f *File) changes(line int) {
 func patchHead(line string) (File, bool) {
 	for _, p := range patchHeads {
 		if name, ok := strings.CutPrefix(line, p.head); ok && strings.TrimSpace(name) != "" {
-			return File{Path: strings.TrimSpace(name), Use: p.use}, true
+			return File{Path: strings.TrimSpace(name), Use: p.use, New: p.use == Created}, true
 		}
 	}
 	return File{}, false

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -60,25 +61,25 @@ func (b *builder) result(m *abi.Message, text string) {
 	if o.Dropped {
 		return
 	}
-	b.done(a, o)
+	b.done(a, text, o)
 	switch {
 	case o.Failed:
 		b.failed(a.Script)
 		b.failure(a, text, m.IsError, o)
 	case a.Script != "" && o.Passed:
-		b.worked(a)
+		b.worked(a, text)
 	}
 }
 
 // done notes what a call did to its files, as far as its result says that it did.
-func (b *builder) done(a *action.Action, o outcome.Outcome) {
+func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	if b.nameless {
 		return
 	}
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
-			b.change(f) // what was not there to be deleted is gone as well
+			b.change(f, isNew(a, f, text) && !b.seen(f.Path)) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:
 			writtenAgain(b.items[f.Path], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
@@ -137,8 +138,21 @@ func (b *builder) remove(items []*item, root string) {
 	}
 }
 
-// change notes a change to a file.
-func (b *builder) change(f *action.File) {
+// isNew reports whether a call made a file that was not there before, by its patch or as the result of a tool does not
+// say that it was. A shell says nothing of what it writes over.
+func isNew(a *action.Action, f *action.File, text string) bool {
+	line, _, _ := strings.Cut(strings.ToLower(clip.Head(text, maxName)), "\n")
+	return f.New || a.Script == "" && !strings.Contains(line, "overwr") && !strings.Contains(line, "updated")
+}
+
+// seen reports whether a file was read or changed before: one that is written then is no new one.
+func (b *builder) seen(name string) bool {
+	it := b.items[name]
+	return it != nil && it.use != mentioned
+}
+
+// change notes a change to a file, which may be new.
+func (b *builder) change(f *action.File, created bool) {
 	it := b.file(f.Path)
 	if it == nil {
 		return
@@ -146,7 +160,7 @@ func (b *builder) change(f *action.File) {
 	ch := facts{at: b.at, lines: f.Lines()}
 	switch f.Use {
 	case action.Created:
-		ch.created = true
+		ch.created, ch.written = created, !created
 	case action.Edited:
 		ch.edits = 1
 	case action.Deleted:

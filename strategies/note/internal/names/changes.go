@@ -10,6 +10,7 @@ import (
 // kept, and no text: what stood there before is superseded.
 type facts struct {
 	created, deleted bool
+	written          bool // all of it, and whether it was there before is not known, or it was
 	again            bool // it was deleted, and is there again as a folder
 	perhaps          bool // it may have been deleted, by a pattern in a folder that is not known
 	edits            int
@@ -25,6 +26,8 @@ func (f facts) String() string {
 	var parts []string
 	if f.created {
 		parts = append(parts, "created")
+	} else if f.written {
+		parts = append(parts, "written")
 	}
 	if f.edits > 1 {
 		count = timesMark + strconv.Itoa(f.edits)
@@ -51,7 +54,7 @@ func (f facts) String() string {
 			what = "last " + what
 		}
 		parts = append(parts, what+f.lines)
-	case f.edits == 0 && !f.created:
+	case f.edits == 0 && !f.created && !f.written:
 		parts = append(parts, movedHere)
 	}
 	if len(parts) == 0 || f == (facts{edits: 1, at: f.at}) {
@@ -82,10 +85,10 @@ func (f *facts) merge(other facts) {
 	if later.at < earlier.at {
 		earlier, later = later, earlier
 	}
-	*f = facts{created: earlier.created || later.created, edits: earlier.edits + later.edits, at: later.at,
-		deleted: later.deleted, again: later.again, perhaps: later.perhaps, moved: later.moved,
+	*f = facts{created: earlier.created || later.created, written: earlier.written || later.written,
+		edits: earlier.edits + later.edits, at: later.at, deleted: later.deleted, again: later.again, perhaps: later.perhaps, moved: later.moved,
 		lines: cmp.Or(later.lines, earlier.lines)}
-	if !later.created && later.edits == 0 && !later.gone() && !later.again && !later.perhaps {
+	if !later.created && !later.written && later.edits == 0 && !later.gone() && !later.again && !later.perhaps {
 		f.deleted, f.again, f.perhaps, f.moved = earlier.deleted, earlier.again, earlier.perhaps, earlier.moved
 	}
 }

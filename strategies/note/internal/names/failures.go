@@ -1,9 +1,11 @@
 package names
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
@@ -21,6 +23,7 @@ type Failure struct {
 	// Passed: the same command passed later. Settled: it did, or what holds all that it checked.
 	Passed, Settled bool
 
+	kept   string // the call, where that stays and its result was pruned
 	normal string // the command as it is compared with others
 	dir    string // the folder that it ran in, where it says so
 	key    string // see known
@@ -95,6 +98,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 		said += "\n" + why
 	}
 	fail.Text += "\n" + said
+	fail.kept = b.pruned
 	b.remember(fail, a)
 }
 
@@ -135,17 +139,53 @@ type unpassed struct{ left, open []action.Check }
 
 // worked notes that a command passed: the same one that failed before it is no
 // longer broken, nor checks that are among those that passed.
-func (b *builder) worked(a *action.Action) {
+func (b *builder) worked(a *action.Action, text string) {
+	settle(b.failures, b.checks, a, b.harness.Below(a, text), func(*Failure) bool { return true })
+}
+
+// settle notes of failures that a command passed after them, and with it what ran below it.
+func settle(
+	list []Failure, open map[string]unpassed, a *action.Action, below []action.Check, before func(f *Failure) bool,
+) {
 	normal, checks := toolcall.Normal(a.Script), a.Checks()
-	for i := range b.failures {
-		f := &b.failures[i]
-		c, only := b.checks[f.key]
-		if only {
-			c.left, c.open = action.Unpassed(c.left, checks), action.Unsettled(c.open, checks)
-			b.checks[f.key] = c
+	held := slices.Concat(checks, below)
+	for i := range list {
+		f := &list[i]
+		if f.Passed || !before(f) {
+			continue
 		}
-		f.Passed = f.Passed || only && len(c.left) == 0 || !only && f.normal == normal && normal != "" &&
+		c, only := open[f.key]
+		if only {
+			c.left, c.open = action.Unpassed(c.left, checks), action.Unsettled(c.open, held)
+			open[f.key] = c
+		}
+		f.Passed = only && len(c.left) == 0 || !only && f.normal == normal && normal != "" &&
 			action.SameFolder(f.dir, a.Dir())
 		f.Settled = f.Settled || f.Passed || only && len(c.open) == 0
+	}
+}
+
+// Settle reads messages that stay below, which may say that what failed passed later. What failed in one of them
+// itself, and was pruned there, passed in those behind it alone.
+func (l *Names) Settle(ctx context.Context, below []abi.Message, harness outcome.Harness) {
+	if !slices.ContainsFunc(l.failures, func(f Failure) bool { return !f.Passed }) {
+		return
+	}
+	calls, met := make(map[string]*action.Action), make(map[string]bool)
+	for i := range below {
+		m := &below[i]
+		for k := range m.ToolCalls {
+			calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
+		}
+		a := calls[m.ToolCallID]
+		if ctx.Err() != nil || m.Role != abi.RoleTool || a == nil || a.Script == "" {
+			continue
+		}
+		met[m.ToolCallID] = true
+		if harness.Of(m, a).Passed {
+			settle(l.failures, l.checks, a, harness.Below(a, m.Text()), func(f *Failure) bool {
+				return f.kept == "" || met[f.kept]
+			})
+		}
 	}
 }

@@ -17,13 +17,14 @@ import (
 
 // Names is what was found in the superseded messages.
 type Names struct {
-	names    []*item     // ranked, best first
-	tools    []*tool     // most called first
-	commands []command   // newest last
-	failures []Failure   // newest last
-	failed   int         // how many different ones there were
-	files    [2][]string // read, modified
-	root     string      // folder that paths are relative to, or ""
+	names    []*item             // ranked, best first
+	tools    []*tool             // most called first
+	commands []command           // newest last
+	failures []Failure           // newest last
+	failed   int                 // how many different ones there were
+	checks   map[string]unpassed // of failures that ran nothing else
+	files    [2][]string         // read, modified
+	root     string              // folder that paths are relative to, or ""
 }
 
 // item is one exact name.
@@ -126,6 +127,7 @@ func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Har
 		}
 		switch m.Role {
 		case abi.RoleTool:
+			b.pruned = m.ToolCallID
 			b.result(m, m.Text())
 		case abi.RoleUser: // what is so long was pasted or printed for the most part
 			b.output(cmp.Or(m.Words(), m.Text()))
@@ -204,7 +206,8 @@ type builder struct {
 	found    *Found
 	goOn     func() bool
 	removed  []removal
-	nameless bool // failures are looked for, and no names
+	nameless bool   // failures are looked for, and no names
+	pruned   string // the call that stays of which the result is read
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -324,7 +327,8 @@ func (it *item) worth() float64 {
 func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
-	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met)}
+	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
+		checks: b.checks}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		l.names = append(l.names, b.items[name])
 	}

@@ -160,6 +160,8 @@ func parseFacts(times, about string) (f facts) {
 		switch {
 		case part == "created":
 			f.created = true
+		case part == "written":
+			f.written = true
 		case part == "deleted":
 			f.deleted = true
 		case part == madeAgain:

@@ -57,3 +57,23 @@ func failing(line string) string {
 
 // maxName is how much of the name of a test is told, in characters.
 const maxName = 60
+
+// unrun are how shells and programs begin to say that a check never ran: it was asked for in words that it does not
+// know, with a configuration that it cannot read, or in a folder that is not there.
+var unrun = []string{"error: unknown flag", "error: unknown shorthand flag", "error: unknown option",
+	"error: unrecognized argument", "error: no such option", "error: can't load config", "unknown flag:",
+	"unknown shorthand flag:", "flag provided but not defined", "usage: ", "(eval):cd:", "cd: "}
+
+// NeverRan reports whether an output says that the check never ran: then it did not fail.
+func NeverRan(text string) bool {
+	for line := range strings.Lines(clip.Head(text, maxReasons)) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		} else if _, ok := exitLine(line); ok {
+			continue
+		}
+		line = strings.ToLower(strings.TrimPrefix(line, "bash: "))
+		return startsAny(line, unrun...)
+	}
+	return false
+}

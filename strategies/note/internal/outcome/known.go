@@ -12,6 +12,7 @@ type Known struct {
 	action.Known
 	ended  map[ending]Outcome
 	values map[string]string
+	tasks  map[[2]string][]action.Check // of commands of tasks, by their lines and folders
 }
 
 // Value is what read makes of a text.

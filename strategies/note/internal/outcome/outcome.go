@@ -28,6 +28,8 @@ type Outcome struct {
 	Passed bool
 	// Dropped: the harness did not run it, as another call failed.
 	Dropped bool
+	// Stopped: a person stopped it, and it did not end by itself.
+	Stopped bool
 	// Lines are those that say what went wrong, each cut at the end of a word
 	// after 200 characters.
 	Lines []string
@@ -81,7 +83,7 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 		return h.ofTool(m)
 	}
 	if stopped(m.Text()) {
-		return Outcome{}
+		return Outcome{Stopped: true}
 	}
 	text, code, told := m.Text(), 0, false
 	if code, told = exit(text); !told {

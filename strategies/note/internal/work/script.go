@@ -31,6 +31,9 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	case check != "" && strings.HasPrefix(text, rejected):
 		w.fails(failed{what: whole(a), key: key, said: said(text)})
 		return
+	case broken && !changes && outcome.NeverRan(text):
+		w.others++
+		return
 	case others && check != "" && !acts:
 		w.fails(failed{what: whole(a), key: key, said: said(lastLine(text))})
 		return
@@ -39,19 +42,36 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 		return
 	case changes && !broken:
 		w.settled(key, "")
-		w.effects(a, text, o.Passed)
+		w.effects(a, text, o)
 	case !changes && check == "":
 		w.others++
 	}
 	if check != "" {
-		w.checked(check, a.Checks(), o)
+		w.checked(check, a.Checks(), w.harness.Below(a, text), o)
+	} else if h := w.hook(a, text, o); h.Name != "" {
+		w.checked(h.Name, action.ReadChecks(h.Name), h.Checks, outcome.Outcome{Passed: true})
+		w.checks[len(w.checks)-1].where = inHook
 	}
 }
 
+// hook are the checks that ran in the hook of a commit, as far as its output says so. They passed: there is no commit
+// where a hook fails.
+func (w *Work) hook(a *action.Action, text string, o outcome.Outcome) Ended {
+	if o.Failed || o.Told || len(w.committed(a, text)) == 0 {
+		return Ended{}
+	}
+	name := outcome.Task(text)
+	list := slices.Concat(action.ReadChecks(name), w.harness.Below(a, text))
+	if name == "" || len(list) == 0 || outcome.FailsCheck(text) {
+		return Ended{}
+	}
+	return Ended{Name: short(name, maxCommand), Checks: list, Passed: true}
+}
+
 // blamed reports whether it is a check of a script that failed, where it failed: the script runs nothing else, or what
-// came back says so as compilers and test runners do.
+// came back says so as compilers and test runners do. One that never ran did not.
 func blamed(a *action.Action, text string) bool {
-	return a.OnlyChecks() || outcome.FailsCheck(text)
+	return (a.OnlyChecks() || outcome.FailsCheck(text)) && !outcome.NeverRan(text)
 }
 
 // lastLine is the last line that says more than how a script ended: what it ran last failed.
@@ -76,8 +96,9 @@ func checkName(a *action.Action) string {
 
 // effects tells what a script changed: files by their names, commits by their hashes,
 // and of the rest which commands ran. What ended well did all of it.
-func (w *Work) effects(a *action.Action, output string, ended bool) {
+func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 	var acts []action.Step
+	ended := o.Passed
 	for _, s := range a.Steps {
 		for _, f := range s.Files {
 			if ended && !w.tries.holds(f.Path) {
@@ -118,7 +139,11 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 			return begins(s, "git add") || begins(s, "git commit") || begins(s, "git push") && pushed != ""
 		})
 	}
-	w.runs(a, acts, address(acts, output))
+	more := address(acts, output)
+	if o.Stopped {
+		more = " (aborted)"
+	}
+	w.runs(a, acts, more)
 }
 
 // maxOfAKind is how many commands of one kind are told one by one.

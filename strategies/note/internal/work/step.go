@@ -52,7 +52,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		return Step{}
 	case action.Runs:
 		s.Text = "`" + short(line(a), maxScript) + "`"
-		s.Git, s.Check = w.git(a, text, o), ended(a, text, o)
+		s.Git, s.Check = w.git(a, text, o), w.ended(a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
 			return w.Name(f.Path) + " " + f.Lines()
@@ -112,13 +112,15 @@ func refused(a *action.Action, text string, name func(string) string) string {
 }
 
 // ended is how the checks of a script ended.
-func ended(a *action.Action, text string, o outcome.Outcome) Ended {
+func (w *Work) ended(a *action.Action, text string, o outcome.Outcome) Ended {
 	name, list := checkName(a), a.Checks()
 	switch {
-	case name == "" || strings.HasPrefix(text, rejected) || setsAside(a):
+	case name == "":
+		return w.hook(a, text, o)
+	case strings.HasPrefix(text, rejected) || setsAside(a) || (o.Failed || o.Told) && outcome.NeverRan(text):
 		return Ended{}
 	case o.Passed:
-		return Ended{Name: name, Checks: list, Passed: true}
+		return Ended{Name: name, Checks: slices.Concat(list, w.harness.Below(a, text)), Passed: true}
 	case !o.Failed || !blamed(a, text):
 		return Ended{Name: name, Checks: list}
 	}

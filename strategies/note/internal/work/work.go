@@ -38,7 +38,7 @@ type check struct {
 	command  string         // as it was told last
 	parts    []action.Check // what it is
 	left     []action.Check // those that have not passed since it failed
-	other    bool           // it passed in other words
+	where    string         // that it passed in, where it passed in something else
 	failures int            // since it last passed
 	last     end
 }
@@ -50,6 +50,13 @@ const (
 	unknown end = iota
 	passed
 	broken
+	aborted
+)
+
+// Where a check passed that did not run by itself.
+const (
+	inAnother = " in another one"
+	inHook    = " in the hook of a commit"
 )
 
 // failed is a call that failed.
@@ -115,17 +122,10 @@ func (w *Work) Result(m *abi.Message) Step {
 	if _, words, ok := strings.Cut(text, toldInstead); ok {
 		w.answers = append(w.answers, clip.Line(words, maxTold))
 	}
-	a := w.open[m.ToolCallID]
+	a, o := w.answered(m, text)
 	if a == nil {
 		return Step{}
 	}
-	delete(w.open, m.ToolCallID)
-	a.Answered(text)
-	o := w.harness.Of(m, a)
-	if o.Dropped {
-		return Step{}
-	}
-	w.tries.take(a.Steps)
 	alone := w.step(a, text, o)
 	switch a.Kind {
 	case action.Runs:
@@ -146,6 +146,36 @@ func (w *Work) Result(m *abi.Message) Step {
 		w.does(a, text, o)
 	}
 	return alone
+}
+
+// Stays takes what a call that stays came to: it is told alone, as far as it changes how things stand.
+func (w *Work) Stays(m *abi.Message) Step {
+	text := m.Text()
+	if a := w.open[m.ToolCallID]; a != nil && a.Kind == action.Looks && !strings.HasPrefix(text, rejected) {
+		delete(w.open, m.ToolCallID)
+		return Step{}
+	}
+	a, o := w.answered(m, text)
+	if a == nil {
+		return Step{}
+	}
+	return w.step(a, text, o)
+}
+
+// answered is the call that a result answers, and how it ended; nil where it is not known, or did not run.
+func (w *Work) answered(m *abi.Message, text string) (*action.Action, outcome.Outcome) {
+	a := w.open[m.ToolCallID]
+	if a == nil {
+		return nil, outcome.Outcome{}
+	}
+	delete(w.open, m.ToolCallID)
+	a.Answered(text)
+	o := w.harness.Of(m, a)
+	if o.Dropped {
+		return nil, o
+	}
+	w.tries.take(a.Steps)
+	return a, o
 }
 
 // does takes a call to a tool that does something, of which no more is known.
@@ -188,8 +218,9 @@ func said(text string) string {
 	return clip.Line(text, maxAnswer)
 }
 
-// checked takes checks that ran together, by how they are told, and how they ended.
-func (w *Work) checked(name string, parts []action.Check, o outcome.Outcome) {
+// checked takes checks that ran together, by how they are told, and how they ended. Ran are those that they say ran
+// below them.
+func (w *Work) checked(name string, parts, ran []action.Check, o outcome.Outcome) {
 	c := &check{parts: parts}
 	if i := slices.IndexFunc(w.checks, func(c *check) bool { return action.SameChecks(c.parts, parts) }); i >= 0 {
 		c = w.checks[i]
@@ -198,14 +229,16 @@ func (w *Work) checked(name string, parts []action.Check, o outcome.Outcome) {
 	if c.last == passed && !o.Passed {
 		c.failures = 0
 	}
-	switch c.command, c.left, c.other = name, parts, false; {
+	switch c.command, c.left, c.where = name, parts, ""; {
 	case o.Passed:
 		c.last = passed
 		for _, before := range w.checks {
-			before.settle(parts)
+			before.settle(slices.Concat(parts, ran))
 		}
 	case o.Failed:
 		c.last, c.failures = broken, c.failures+1
+	case o.Stopped:
+		c.last = aborted
 	default:
 		c.last = unknown
 	}
@@ -215,7 +248,7 @@ func (w *Work) checked(name string, parts []action.Check, o outcome.Outcome) {
 // settle takes checks that passed: one that failed and is among them passed as well.
 func (c *check) settle(parts []action.Check) {
 	if c.left = action.Unsettled(c.left, parts); len(c.left) == 0 && c.last != passed && c.failures > 0 {
-		c.last, c.other = passed, true
+		c.last, c.where = passed, inAnother
 	}
 }
 
@@ -377,12 +410,14 @@ func (c *check) String() string {
 	switch {
 	case c.last == unknown && c.failures > 0:
 		return s + "failed " + times + ", then ran again, how that ended is not known"
-	case c.other:
-		return s + "failed " + times + ", then passed in another one"
+	case c.last == aborted && c.failures > 0:
+		return s + "failed " + times + ", then was aborted"
+	case c.last == aborted:
+		return s + "was aborted"
 	case c.last == passed && c.failures > 0:
-		return s + "failed " + times + ", then passed"
+		return s + "failed " + times + ", then passed" + c.where
 	case c.last == passed:
-		return s + "passed"
+		return s + "passed" + c.where
 	case c.last == broken && c.failures > 1:
 		return s + "failed " + times
 	case c.last == broken:
