@@ -48,8 +48,8 @@ func TestHowChecksEnded(t *testing.T) {
 			[]string{holds}, []string{failed}},
 		{"a wide check that failed itself", session(fails, run("npm run check", "Exit code 2\n"+script+"lint error: 1 found",
 			true)), []string{failed + ": `npx tsgo --noEmit 2>&1`"}, []string{holds}},
-		{"a wide check that ran something else", session(fails, run("npm run check", "\n> kw@0.0.3 check\n> biome check .\n",
-			false)), []string{failed}, []string{holds}},
+		{"a wide check that ran something else", session(fails, run("npm run check",
+			"\n> kw@0.0.3 check\n> biome check .\n", false)), []string{failed}, []string{holds}},
 		{"a wide check that goes on where it fails", session(fails, run("npm run check",
 			"\n> kw@0.0.3 check\n> tsgo --noEmit; biome check .\n", false)), []string{failed}, []string{holds}},
 		{"a quote in an output is no script", session(fails, run("npm run check", "> as he said\n> tsgo --noEmit\n", false)),
@@ -63,7 +63,8 @@ func TestHowChecksEnded(t *testing.T) {
 			[]string{"- Ran: `git push` (aborted)\n"}, nil},
 		{"one asked for in words that it does not know", session(run("golangci-lint run --out-format=x",
 			"Exit code 3\nError: unknown flag: --out-format\nFailed executing command", true)),
-			[]string{"```\n$ golangci-lint run --out-format=x\n"}, []string{failed, "`golangci-lint run --out-format=x` failed"}},
+			[]string{"```\n$ golangci-lint run --out-format=x\n"},
+			[]string{failed, "`golangci-lint run --out-format=x` failed"}},
 		{"one in a folder that is not there", session(fails, run("cd web && npx tsgo --noEmit",
 			"Exit code 1\n(eval):cd:1: no such file or directory: web", true)),
 			[]string{failed + ": `npx tsgo --noEmit 2>&1`"}, []string{failed + ": `cd"}},
@@ -106,8 +107,9 @@ func TestFailuresBelow(t *testing.T) {
 			"\nA check that holds it passed later.\n"},
 		{"another one", run("go test ./web", "ok  \tkw/web\t0.3s", false), nil, ""},
 		{"it fails below again", fails, nil, ""},
-		{"it failed below once more, where that is pruned", session(later("p", run("go test ./store", "ok  \tkw/store\t0.3s",
-			false)), later("q", run("go test ./store", "[pruned]", false))), later("q", run("go test ./store", failing, true)), ""},
+		{"it failed below once more, where that is pruned", session(later("p", run("go test ./store",
+			"ok  \tkw/store\t0.3s", false)), later("q", run("go test ./store", "[pruned]", false))),
+			later("q", run("go test ./store", failing, true)), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := goneUpTo(len(head), session(head, tc.below))
@@ -121,7 +123,8 @@ func TestFailuresBelow(t *testing.T) {
 	}
 }
 
-// TestWrittenOver: a file that was there before is not told as created where it is written over, or deleted and written.
+// TestWrittenOver: a file that was there before is not told as created where it is written over, or deleted and
+// written.
 func TestWrittenOver(t *testing.T) {
 	features.Proves(t, "N13")
 	const file = "/srv/kw/a.go"

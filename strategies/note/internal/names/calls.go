@@ -79,7 +79,7 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
-			b.change(f, isNew(a, f, text) && !b.seen(f.Path)) // what was not there to be deleted is gone as well
+			b.change(f, isNew(a, f, text) && !seen(b.items[f.Path])) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:
 			writtenAgain(b.items[f.Path], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
@@ -146,10 +146,7 @@ func isNew(a *action.Action, f *action.File, text string) bool {
 }
 
 // seen reports whether a file was read or changed before: one that is written then is no new one.
-func (b *builder) seen(name string) bool {
-	it := b.items[name]
-	return it != nil && it.use != mentioned
-}
+func seen(it *item) bool { return it != nil && it.use != mentioned }
 
 // change notes a change to a file, which may be new.
 func (b *builder) change(f *action.File, created bool) {

@@ -86,7 +86,8 @@ func (f *facts) merge(other facts) {
 		earlier, later = later, earlier
 	}
 	*f = facts{created: earlier.created || later.created, written: earlier.written || later.written,
-		edits: earlier.edits + later.edits, at: later.at, deleted: later.deleted, again: later.again, perhaps: later.perhaps, moved: later.moved,
+		edits: earlier.edits + later.edits, at: later.at, deleted: later.deleted, again: later.again,
+		perhaps: later.perhaps, moved: later.moved,
 		lines: cmp.Or(later.lines, earlier.lines)}
 	if !later.created && !later.written && later.edits == 0 && !later.gone() && !later.again && !later.perhaps {
 		f.deleted, f.again, f.perhaps, f.moved = earlier.deleted, earlier.again, earlier.perhaps, earlier.moved

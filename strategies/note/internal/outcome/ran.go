@@ -13,8 +13,8 @@ import (
 // Runners of tasks name each command before they run it. Where all of it passed, these did: a wide check settles a
 // narrow one in this way, and a commit says so of what its hook ran.
 
-// Below are the checks that the output of a script that passed says ran below its commands: below checks, and in the hook
-// of a commit.
+// Below are the checks that the output of a script that passed says ran below its commands: below checks, and in the
+// hook of a commit.
 func (h Harness) Below(a *action.Action, text string) []action.Check {
 	commits := func(s action.Step) bool { return strings.HasPrefix(s.Text+" ", "git commit ") }
 	if len(a.Checks()) == 0 && (!slices.ContainsFunc(a.Steps, commits) || FailsCheck(text)) {
@@ -23,8 +23,8 @@ func (h Harness) Below(a *action.Action, text string) []action.Check {
 	return h.Known.ran(text, a.Dir())
 }
 
-// ran are the checks that an output says ran. Dir is the folder of what put it out, empty where it is not known. Nothing
-// is said of a task that goes on after one of its commands failed.
+// ran are the checks that an output says ran. Dir is the folder of what put it out, empty where it is not known.
+// Nothing is said of a task that goes on after one of its commands failed.
 func (k *Known) ran(text, dir string) (list []action.Check) {
 	text = clip.Head(text, maxReasons)
 	if !strings.Contains(text, "> ") && !strings.Contains(text, "] $ ") {

@@ -48,7 +48,7 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	}
 	if check != "" {
 		w.checked(check, a.Checks(), w.harness.Below(a, text), o)
-	} else if h := w.hook(a, text, o); h.Name != "" {
+	} else if h := hook(w, a, text, o); h.Name != "" {
 		w.checked(h.Name, action.ReadChecks(h.Name), h.Checks, outcome.Outcome{Passed: true})
 		w.checks[len(w.checks)-1].where = inHook
 	}
@@ -56,7 +56,7 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 
 // hook are the checks that ran in the hook of a commit, as far as its output says so. They passed: there is no commit
 // where a hook fails.
-func (w *Work) hook(a *action.Action, text string, o outcome.Outcome) Ended {
+func hook(w *Work, a *action.Action, text string, o outcome.Outcome) Ended {
 	if o.Failed || o.Told || len(w.committed(a, text)) == 0 {
 		return Ended{}
 	}
@@ -112,7 +112,7 @@ func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 		case s.Kind == action.Acts:
 			acts = append(acts, s)
 		case s.Kind == action.Prepares, s.Kind == action.Writes && !ended:
-			w.prepares(quote(a, []action.Step{s}))
+			prepare(w, quote(a, []action.Step{s}))
 		}
 	}
 	if len(acts) == 0 {
@@ -174,8 +174,8 @@ func folded(commands []string) (list []string) {
 	return list
 }
 
-// prepares notes a command that is told in short, the last time it ran.
-func (w *Work) prepares(command string) {
+// prepare notes a command that is told in short, the last time it ran.
+func prepare(w *Work, command string) {
 	command = quoted(command)
 	w.prepared = append(slices.DeleteFunc(w.prepared, func(s string) bool { return s == command }), command)
 }

@@ -52,7 +52,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		return Step{}
 	case action.Runs:
 		s.Text = "`" + short(line(a), maxScript) + "`"
-		s.Git, s.Check = w.git(a, text, o), w.ended(a, text, o)
+		s.Git, s.Check = w.git(a, text, o), ended(w, a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
 			return w.Name(f.Path) + " " + f.Lines()
@@ -112,11 +112,11 @@ func refused(a *action.Action, text string, name func(string) string) string {
 }
 
 // ended is how the checks of a script ended.
-func (w *Work) ended(a *action.Action, text string, o outcome.Outcome) Ended {
+func ended(w *Work, a *action.Action, text string, o outcome.Outcome) Ended {
 	name, list := checkName(a), a.Checks()
 	switch {
 	case name == "":
-		return w.hook(a, text, o)
+		return hook(w, a, text, o)
 	case strings.HasPrefix(text, rejected) || setsAside(a) || (o.Failed || o.Told) && outcome.NeverRan(text):
 		return Ended{}
 	case o.Passed:

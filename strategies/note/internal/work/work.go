@@ -122,7 +122,7 @@ func (w *Work) Result(m *abi.Message) Step {
 	if _, words, ok := strings.Cut(text, toldInstead); ok {
 		w.answers = append(w.answers, clip.Line(words, maxTold))
 	}
-	a, o := w.answered(m, text)
+	a, o := answered(w, m, text)
 	if a == nil {
 		return Step{}
 	}
@@ -155,7 +155,7 @@ func (w *Work) Stays(m *abi.Message) Step {
 		delete(w.open, m.ToolCallID)
 		return Step{}
 	}
-	a, o := w.answered(m, text)
+	a, o := answered(w, m, text)
 	if a == nil {
 		return Step{}
 	}
@@ -163,7 +163,7 @@ func (w *Work) Stays(m *abi.Message) Step {
 }
 
 // answered is the call that a result answers, and how it ended; nil where it is not known, or did not run.
-func (w *Work) answered(m *abi.Message, text string) (*action.Action, outcome.Outcome) {
+func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Outcome) {
 	a := w.open[m.ToolCallID]
 	if a == nil {
 		return nil, outcome.Outcome{}
