@@ -2,10 +2,9 @@ package memory
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
@@ -50,19 +49,58 @@ var (
 
 // cueSet is a list of cues: words, with a space around each, and runs of letters
 // in scripts that put no spaces between words.
-type cueSet struct{ words, runs []string }
+type cueSet struct {
+	words []string
+	// spaced are the words without the space before them, by their first byte, unspaced the runs by the last byte of
+	// their first letter: letters of one script differ in that one. So a text is looked at once, whatever cues there are.
+	spaced, unspaced [256][]string
+}
 
 func newCues(name string) (set cueSet) {
 	for _, w := range cueLists[name] {
 		set.words = append(set.words, " "+w+" ")
+		set.spaced[w[0]] = append(set.spaced[w[0]], w+" ")
 	}
-	set.runs = cueLists[name+" unspaced"]
+	for _, run := range cueLists[name+" unspaced"] {
+		_, size := utf8.DecodeRuneInString(run)
+		set.unspaced[run[size-1]] = append(set.unspaced[run[size-1]], run)
+	}
 	return set
 }
 
 // in reports whether a cue stands in a normalized text.
 func (c *cueSet) in(norm string) bool {
-	return toolcall.HasAny(norm, c.words) || !isASCII(norm) && toolcall.HasAny(norm, c.runs)
+	for i := 0; i+1 < len(norm); i++ {
+		if norm[i] == ' ' && begins(norm[i+1:], c.spaced[norm[i+1]]) {
+			return true
+		}
+	}
+	return !isASCII(norm) && c.hasRun(norm)
+}
+
+// hasRun reports whether a run stands in a text.
+func (c *cueSet) hasRun(text string) bool {
+	for i := 0; i < len(text); {
+		size := 1
+		if text[i] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(text[i:])
+		}
+		if begins(text[i:], c.unspaced[text[i+size-1]]) {
+			return true
+		}
+		i += size
+	}
+	return false
+}
+
+// begins reports whether a text begins with one of these.
+func begins(text string, list []string) bool {
+	for _, s := range list {
+		if strings.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTakenBack reports whether a sentence, normalized, takes back what stands before it.
@@ -75,5 +113,5 @@ const maxTakenBack = 6
 
 // begins reports whether a normalized text begins with a cue.
 func (c *cueSet) begins(norm string) bool {
-	return slices.ContainsFunc(c.words, func(w string) bool { return strings.HasPrefix(norm, w) })
+	return begins(norm, c.words)
 }
