@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -127,4 +128,52 @@ func TestWhatACallWasAbout(t *testing.T) {
 	if told == 0 {
 		t.Error("the call is never told")
 	}
+}
+
+// TestAnswersBeforeWhatWasChanged: in a large note without room for all of it what the agent answered, where nothing
+// else came of a question, and its closing words of late are told before each file that was changed long ago.
+func TestAnswersBeforeWhatWasChanged(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	var msgs []abi.Message
+	for i := range 60 {
+		msgs = append(msgs, session(fmt.Sprintf("Now move what is left of package number %d to where it belongs, and all of "+
+			"its tests with it, as we said. %s", i, strings.Repeat("It is long. ", 12)))...)
+		for k := range 6 {
+			msgs = append(msgs, edit(fmt.Sprintf("/srv/kw/internal/package-number-%d/file-of-it-%d.go", i, k), "ok", false)...)
+		}
+		msgs = append(msgs, session(said(fmt.Sprintf("All of package %d is moved, and its tests pass.", i)),
+			fmt.Sprintf("Why is package number %d read twice there?", i),
+			said(fmt.Sprintf("It is read twice as the index %d is kept apart from it.", i)))...)
+	}
+	text := render(msgs, note.Options{Budget: 9_000})
+	for round := range 3 {
+		got := thread(text)
+		if strings.Count(got, "file-of-it-0.go (edited)") > 50 {
+			t.Fatalf("round %d: there is room for all of it", round)
+		}
+		for i := 48; i < 60; i++ {
+			want := fmt.Sprintf("- Agent: It is read twice as the index %d is kept apart from it.", i)
+			if !strings.Contains(got, want) {
+				t.Errorf("round %d: no %q", round, want)
+			}
+		}
+		if want := "- Agent: All of package 59 is moved, and its tests pass."; !strings.Contains(got, want) {
+			t.Errorf("round %d: no %q", round, want)
+		}
+		text = render(session(summary(text)), note.Options{Budget: 9_000})
+	}
+	t.Run("in a real one", func(t *testing.T) {
+		counter, err := tokens.New(tokens.O200k, tokens.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range shared.Glob(t, "data", "sessions", "pi-mono__before-compaction.jsonl") {
+			got := thread(write(gone(shared.Messages(t, path)), note.Options{Budget: 10_000, Count: counter.Text}))
+			for _, want := range []string{"Want me to implement Option A?", "- Agent: Done. The fix:"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		}
+	})
 }

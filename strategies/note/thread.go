@@ -139,7 +139,7 @@ func (v *view) answered(budget int) int {
 		}
 		named := false
 		for k, line := range t.came {
-			if strings.HasPrefix(line, choiceMark) || strings.HasPrefix(line, listedMark) {
+			if isAnswered(line) {
 				v.takeLine(i, k, &left, line)
 				named = named || v.came[i][k] != ""
 			}
@@ -176,34 +176,65 @@ func (v *view) replied(budget int) int {
 	return budget - left
 }
 
-// fill adds what else came of the turns, the newest first: what failed and what was done,
-// then the words of the agent, in at most said tokens, then what was only looked at. Left
-// is for all of it. What failed is not said again where state tells it.
-func (v *view) fill(left, said int, state string) {
+// fill adds what else came of the turns, the newest first: what the agent answered where that is all that came of
+// them, what failed and what was done, then the words of the agent, in at most said tokens, then what was only looked
+// at. Left is for all of it, in a note of so large a budget: in a small one what was done comes before what was said.
+// What failed is not said again where state tells it.
+func (v *view) fill(budget, left, said int, state string) {
+	part := func(hundredths int, add func(part *int)) {
+		all := left * hundredths / 100
+		part := all
+		add(&part)
+		left -= all - part
+	}
 	v.take(&left, v.focus.bears)
 	v.agent(&left, &left, func(i int) bool { return v.focus.bears(v.turns[i].said) })
-	half := left / 2
-	v.agent(&half, &half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
-	v.take(&half, isDeed)
-	left -= left/2 - half
+	part(50, func(half *int) {
+		v.agent(half, half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
+		v.take(half, isDeed)
+	})
+	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(half *int) {
+		v.agent(half, half, func(i int) bool { return v.turns[i].onlyTold() })
+	})
 	failed := func(line string) bool {
 		call, ok := strings.CutPrefix(line, work.Failed)
 		call, _, _ = strings.Cut(call, ": ")
 		return ok && !strings.Contains(state, call)
 	}
+	v.take(&left, isAnswered)
 	v.take(&left, failed)
-	v.take(&left, func(line string) bool {
-		return !isDeed(line) && !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed) &&
-			!strings.HasPrefix(line, foundMark)
-	})
-	half = left / 2
-	left -= half
-	v.take(&half, func(line string) bool { return strings.HasPrefix(line, foundMark) })
-	left += half
+	did := func(line string) bool {
+		return !isDeed(line) && !isAside(line) && !strings.HasPrefix(line, work.Failed)
+	}
+	part(mix(budget, smallBudget, largeBudget, 100, didShare), func(most *int) { v.take(most, did) })
+	part(50, func(half *int) { v.take(half, func(line string) bool { return strings.HasPrefix(line, foundMark) }) })
 	v.agent(&left, &said, func(int) bool { return true })
+	v.take(&left, did)
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 	v.lengthen(&left)
+}
+
+const (
+	// toldShare is how much of what is left in a large note goes to what the agent answered where that is all that came
+	// of a turn, and didShare how much of the rest to what was done before its other words, in hundredths.
+	toldShare = 40
+	didShare  = 70
+)
+
+// isAside reports whether a line tells what was only looked at, or said on the way.
+func isAside(line string) bool {
+	return strings.HasPrefix(line, work.Besides) || strings.HasPrefix(line, foundMark)
+}
+
+// isAnswered reports whether a line tells what a short answer speaks of.
+func isAnswered(line string) bool {
+	return strings.HasPrefix(line, choiceMark) || strings.HasPrefix(line, listedMark)
+}
+
+// onlyTold reports whether what the agent said is all that came of a turn.
+func (t *turn) onlyTold() bool {
+	return !slices.ContainsFunc(t.came, func(line string) bool { return !isAside(line) && !isOpen(line) })
 }
 
 // agent adds the words of the agent of the turns that are wanted, the newest first.

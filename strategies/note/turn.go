@@ -61,22 +61,31 @@ func newThread(h outcome.Harness, memory *Memory, modified []string) *thread {
 	return &thread{harness: h, memory: memory, work: w, kept: w.Beside(), silent: true, files: files}
 }
 
-// shortNames count the files that have the same name in different folders.
+// shortNames count the files that have the same name in different folders, and in folders of the same name.
 type shortNames map[string]int
 
 func newShortNames(paths []string) shortNames {
 	s := make(shortNames)
 	for _, p := range paths {
 		s[path.Base(p)]++
+		if folder := inFolder(p); folder != path.Base(p) {
+			s[folder]++
+		}
 	}
 	return s
 }
 
-// of is the name of a file without its folder, where no other has that name: the
-// list of files has the whole path.
+// inFolder is the name of a file with the last of its folders.
+func inFolder(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
+
+// of is the name of a file without its folder, where no other has that name, or with the last of its folders where no
+// other has that: the list of files has the whole path.
 func (s shortNames) of(file string) string {
-	if base := path.Base(file); s[base] == 1 {
+	switch base := path.Base(file); {
+	case s[base] == 1:
 		return base
+	case s[base] > 1 && s[inFolder(file)] == 1:
+		return inFolder(file)
 	}
 	return file
 }
@@ -86,7 +95,7 @@ func (s shortNames) brief(file string) string {
 	if base := path.Base(file); s[base] < 2 || strings.IndexByte(file, '/') < 0 {
 		return base
 	}
-	return path.Join(path.Base(path.Dir(file)), path.Base(file))
+	return inFolder(file)
 }
 
 // person begins a turn. Where the message stays, where says so.

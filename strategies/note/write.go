@@ -176,7 +176,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	v.stood = strings.Join(b.state, "\n")
 	p.left -= p.count(v.stood)
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
-	v.fill(min(max(0, came-deeds-refused-asked)+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, v.stood)
+	v.fill(budget, min(max(0, came-deeds-refused-asked)+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, v.stood)
 	return b
 }
 
