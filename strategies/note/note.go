@@ -25,6 +25,7 @@ type Note struct {
 	standing    standing // behind them
 	follows     bool     // agents go on in what stays
 	past        past     // a summary that somebody else wrote
+	since       became   // what was done behind it
 	transcripts []string // how earlier notes say that more can be found
 }
 
@@ -76,7 +77,7 @@ func Build(ctx context.Context, s Session) *Note {
 		r.message(i)
 	}
 	n.turns = r.thread.finish()
-	n.steps, n.standing = lastSteps(r.thread.steps), r.thread.standing
+	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
@@ -132,6 +133,7 @@ func (r *walk) personAt(i int) {
 func (r *walk) summaryAt(i int) {
 	f := r.summary(r.Messages[i].Text())
 	shift := r.thread.takeOver(f)
+	r.thread.since = became{}
 	if f.foreign {
 		r.past.written(r.thread.n, r.Messages[i+1:], r.origins[i+1:])
 	}

@@ -84,7 +84,7 @@ func (t *thread) ran(m *abi.Message, told bool) {
 		return
 	}
 	s := o.step(t.harness)
-	t.standing.take(s, t.n, t.files.of)
+	t.stood(s)
 	if told && s.Text != "" {
 		t.own.lines = append(t.own.lines, ownMark+s.Text)
 		t.step(step{did: ownMark + s.Text})

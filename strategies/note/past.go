@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -21,6 +22,8 @@ type past struct {
 	n                 int
 	within            bool
 	open, bound, rest []string
+	// became is what earlier notes say became of what a line names, see became.go.
+	became map[string]string
 }
 
 // retold reports whether it sums up messages that the note tells of too.
@@ -41,18 +44,20 @@ var (
 
 // pastOf parts a summary by the titles of its sections.
 func pastOf(text string) (p past) {
-	into := &p.rest
+	into, level := &p.rest, 0 // of the heading of what goes there
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if slices.ContainsFunc(asides, func(s string) bool { return strings.HasPrefix(line, s) }) {
 			continue
 		}
-		if title, ok := sectionTitle(line); ok {
+		marks := len(line) - len(strings.TrimLeft(line, "#"))
+		if title, ok := sectionTitle(line); ok && (level == 0 || marks <= level) { // not one below it
+			level = 0
 			switch title = strings.ToLower(title); {
 			case toolcall.HasAny(title, openTitles):
-				into = &p.open
+				into, level = &p.open, marks
 			case toolcall.HasAny(title, boundTitles):
-				into = &p.bound
+				into, level = &p.bound, marks
 			default:
 				into = &p.rest
 			}
@@ -98,7 +103,7 @@ const (
 	beforeMark = "It was written before ["
 	withinMark = "It was written in the middle of ["
 	// thenMark follows where something came after it: how much persons said is put in, where they did.
-	thenMark  = "What it calls open or a rule was so then. What %sthe agent did after it holds over it."
+	thenMark  = "What it calls open or a rule was so then, or before. What %sthe agent did after it holds over it."
 	sinceThen = "%d messages of persons said and "
 	oneSince  = "1 message of a person said and "
 	// openMark, boundMark and restMark stand above its lines: what was open, what bound, and the rest.
@@ -117,6 +122,13 @@ const (
 func (p *past) line(line string, into **[]string) {
 	text, quotes := strings.CutPrefix(line, quoteMark)
 	switch {
+	case strings.HasPrefix(line, nowMark):
+		if l := *into; l != nil && len(*l) > 0 {
+			if p.became == nil {
+				p.became = make(map[string]string)
+			}
+			p.became[(*l)[len(*l)-1]] = strings.TrimPrefix(line, nowMark)
+		}
 	case quotes && *into == nil:
 		*into = &p.rest
 		fallthrough
@@ -145,7 +157,7 @@ func (p *parts) quoted(n *Note, budget int) {
 	if n.past.none() {
 		return
 	}
-	lines := append([]string{headEarlier}, n.age()...)
+	lines, became := append([]string{headEarlier}, n.age()...), n.becomes()
 	budget -= p.count(strings.Join(lines, "\n"))
 	told := false
 	for _, part := range []struct {
@@ -157,7 +169,12 @@ func (p *parts) quoted(n *Note, budget int) {
 			part.share = part.share * retoldShare / 100
 		}
 		cost := p.count(part.mark) + 1
-		quotes := p.middleOut(part.lines, budget*part.share/100-cost)
+		quotes := p.middleOut(lists.Map(part.lines, func(line string) string {
+			if now := with(n.past.became[line], became.of(line, part.mark == openMark)); now != "" {
+				return line + "\n" + nowMark + now
+			}
+			return line
+		}), budget*part.share/100-cost)
 		if len(quotes) == 0 {
 			continue
 		}

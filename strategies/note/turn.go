@@ -49,6 +49,7 @@ type thread struct {
 	files    shortNames
 	steps    []step // what was said and done last, see state.go
 	standing standing
+	since    became    // the last summary of another program
 	found    []finding // what the agent found in the turn
 	undone   []string  // arguments of calls of the turn that took others back
 	media    []string  // that went with the turn, see media.go
@@ -198,11 +199,17 @@ func (t *thread) agent(m *abi.Message) {
 
 // did takes a call as it is told alone.
 func (t *thread) did(s work.Step) {
-	t.standing.take(s, t.n, t.files.of)
+	t.stood(s)
 	t.undone = append(t.undone, s.Undone...)
 	if s.Text != "" {
 		t.step(step{did: s.Text, looked: s.Looked})
 	}
+}
+
+// stood takes how things stand behind a call.
+func (t *thread) stood(s work.Step) {
+	t.standing.take(s, t.n, t.files.of)
+	t.since.take(s)
 }
 
 // step adds a step to those of the turn.
@@ -226,7 +233,7 @@ func (t *thread) stands(m *abi.Message) {
 	switch m.Role {
 	case abi.RoleTool:
 		step := t.kept.Stays(m)
-		t.standing.take(step, t.n, t.files.of)
+		t.stood(step)
 		t.undone = append(t.undone, step.Undone...)
 	case abi.RoleUser:
 		t.ran(m, false)

@@ -41,7 +41,7 @@ func (f facts) String() string {
 		parts = append(parts, madeAgain)
 	case f.perhaps:
 		parts = append(parts, perhapsDeleted)
-	case f.moved == elsewhere || strings.ContainsAny(f.moved, "(), "):
+	case f.moved == Elsewhere || strings.ContainsAny(f.moved, "(), "):
 		parts = append(parts, "moved")
 	case f.moved != "":
 		parts = append(parts, "moved to "+f.moved)
@@ -72,8 +72,8 @@ const perhapsDeleted = "perhaps deleted"
 // movedHere is said of a file of which no more is known.
 const movedHere = "moved here"
 
-// elsewhere is where a file was moved of which it is not told.
-const elsewhere = "elsewhere"
+// Elsewhere is where a file was moved of which it is not told.
+const Elsewhere = "elsewhere"
 
 // gone reports whether the file is no longer at its place.
 func (f *facts) gone() bool { return f.deleted || f.moved != "" }

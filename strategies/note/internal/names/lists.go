@@ -70,3 +70,15 @@ const maxCompared = 40
 
 // WithoutTools leaves the tools out: an agent that writes its calls down has none.
 func (l *Names) WithoutTools() { l.tools = nil }
+
+// Gone returns the files that were changed and stand there no more: where each was moved, [Elsewhere] where that is not
+// known, empty where it was deleted.
+func (l *Names) Gone() map[string]string {
+	gone := make(map[string]string)
+	for _, it := range l.names {
+		if it.use == modified && it.facts.gone() {
+			gone[it.name] = it.facts.moved
+		}
+	}
+	return gone
+}

@@ -172,7 +172,7 @@ func parseFacts(times, about string) (f facts) {
 			f.edits = 1
 		case part == movedHere:
 		case strings.HasPrefix(part, "moved"):
-			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), elsewhere)
+			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), Elsewhere)
 		case what == "line" || what == "lines":
 			if strings.Trim(lines, "0123456789-") == "" && len(lines) < maxLines {
 				f.lines = lines

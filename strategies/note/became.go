@@ -1,0 +1,147 @@
+package note
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
+)
+
+// What a summary of another program names may be gone by now, and what it calls open done. Where calls show it, the
+// note says so below the line: a file that was deleted or moved, and of what was open a check that passed since, a file
+// that was changed and a commit that has its number. Nothing is said of a line from its words alone.
+
+const (
+	// nowMark begins what became of what a line names; several things stand in it, with nowNext between.
+	nowMark = moreLine + "by now: "
+	nowNext = "; "
+	// What became of it.
+	nowDeleted   = " is deleted"
+	nowMoved     = " is moved"
+	nowChanged   = " was changed"
+	nowPassed    = " passed"
+	nowCommitted = " was committed: "
+
+	maxBecame = 4 // that are told of one line
+)
+
+// became says what is known of what lines of a summary name.
+type became struct {
+	gone      map[string]string // files that are not there any more, and where they were moved
+	there     []string          // those that were changed and are
+	changed   []string          // files, since the summary
+	passed    []action.Check    // that passed when they last ran, since the summary
+	committed []string          // since the summary
+}
+
+// becomes is what became of things by the end of a note.
+func (n *Note) becomes() *became {
+	b := n.since
+	b.gone = n.names.Gone()
+	b.there = lists.Filter(n.Files().Modified, func(f string) bool { _, gone := b.gone[f]; return !gone })
+	return &b
+}
+
+// take follows a call behind a summary.
+func (b *became) take(s work.Step) {
+	b.changed = append(b.changed, s.Changed...)
+	if s.Git.Commit != "" {
+		b.committed = append(b.committed, s.Git.Commit)
+	}
+	ran := s.Check.Checks
+	b.passed = slices.DeleteFunc(b.passed, func(c action.Check) bool { return action.AmongChecks([]action.Check{c}, ran) })
+	if s.Check.Passed {
+		b.passed = append(b.passed, ran...)
+	}
+}
+
+var (
+	// quotedName is something between backticks, and numberOf the number of a step or a ticket.
+	quotedName = regexp.MustCompile("`[^`]+`")
+	numberOf   = regexp.MustCompile(`\b[A-Z]{2,8}-?\d+\b`)
+)
+
+// of says what became of what a line names. Open: the line says what was to be done.
+func (b *became) of(line string, open bool) (list []string) {
+	for _, quoted := range quotedName.FindAllString(line, -1) {
+		name := strings.Trim(quoted, "`")
+		if to, ok := b.goneFile(name); ok && to == "" {
+			list = append(list, quoted+nowDeleted)
+		} else if ok {
+			list = append(list, strings.TrimSuffix(quoted+nowMoved+" to "+to, " to "+names.Elsewhere))
+		} else if open && b.passes(name) {
+			list = append(list, quoted+nowPassed)
+		} else if open && b.changes(name) {
+			list = append(list, quoted+nowChanged)
+		}
+	}
+	if numbers := numberOf.FindAllString(line, -1); open && len(numbers) == 1 {
+		for _, c := range b.committed {
+			if slices.Contains(numberOf.FindAllString(c, -1), numbers[0]) {
+				list = append(list, numbers[0]+nowCommitted+c)
+				break
+			}
+		}
+	}
+	return list[:min(len(list), maxBecame)]
+}
+
+// goneFile reports whether a file by this name is gone, and where it was moved: one alone, and no other has the name.
+func (b *became) goneFile(name string) (to string, ok bool) {
+	if slices.ContainsFunc(b.there, func(file string) bool { return isFile(name, file) }) {
+		return "", false
+	}
+	n := 0
+	for file, moved := range b.gone {
+		if isFile(name, file) {
+			to = moved
+			n++
+		}
+	}
+	return to, n == 1
+}
+
+// changes reports whether a name is that of one file alone, which was changed.
+func (b *became) changes(name string) bool {
+	files := lists.Filter(b.there, func(file string) bool { return path.Base(file) == path.Base(name) })
+	return len(files) == 1 && isFile(name, files[0]) &&
+		slices.ContainsFunc(b.changed, func(file string) bool { return isFile(name, file) })
+}
+
+// isFile reports whether a name is that of a file, or the last part of its path.
+func isFile(name, file string) bool {
+	name = strings.TrimPrefix(name, "./")
+	return path.Ext(name) != "" && !strings.Contains(name, " ") && (file == name || strings.HasSuffix(file, "/"+name))
+}
+
+// passes reports whether what a line names is a check, or several, that passed when they last ran.
+func (b *became) passes(name string) bool {
+	script := action.OfScript(name)
+	ran := script.Checks()
+	return len(ran) > 0 && script.OnlyChecks() && len(action.Unsettled(ran, b.passed)) == 0
+}
+
+// with are the marks on a line that an earlier note had, with what is known now in place of what it said of the same.
+func with(earlier string, now []string) string {
+	subject := func(s string) string {
+		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowPassed, nowCommitted} {
+			if before, _, ok := strings.Cut(s, what); ok {
+				return before
+			}
+		}
+		return s
+	}
+	if earlier != "" {
+		for _, s := range strings.Split(earlier, nowNext) {
+			if !slices.ContainsFunc(now, func(o string) bool { return subject(o) == subject(s) }) {
+				now = append(now, s)
+			}
+		}
+	}
+	return strings.Join(now[:min(len(now), maxBecame)], nowNext)
+}

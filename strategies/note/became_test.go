@@ -1,0 +1,74 @@
+package note_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestWhatBecameOfASummary: below a line of a summary that somebody else wrote the note says what calls behind it show
+// became of what the line names, after any number of compactions, and nothing where they do not show it.
+func TestWhatBecameOfASummary(t *testing.T) {
+	features.Proves(t, "N13")
+	theirs := func(text string) abi.Message {
+		return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}
+	}
+	const open = "Look at it.\n\n## Next Steps\n"
+	old := edit("/srv/kw/src/tui/tui-renderer.ts", "ok", false)
+	gone := run("rm /srv/kw/src/tui/tui-renderer.ts", "", false)
+	tested := run("mise run test", "ok  \tkw/src\t0.4s", false)
+	// The harness marks what failed.
+	failed := run("ls /srv/none", "ls: /srv/none: No such file or directory", true)
+	broken := run("mise run test", "Exit code 1\n--- FAIL: TestX (0.1s)\nFAIL\tkw/src", true)
+	commit := run("git commit -m 'WP15: Create InteractiveMode'",
+		"[refactor 0020de8] WP15: Create InteractiveMode\n 1 file changed", false)
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want []string
+	}{
+		{"a file that was deleted", session("Go.", old, theirs("Old code works: `tui-renderer.ts` is kept."), gone),
+			[]string{"> Old code works: `tui-renderer.ts` is kept.\n  by now: `tui-renderer.ts` is deleted\n"}},
+		{"a file that was moved", session("Go.", failed, theirs("`main-new.ts` has it."),
+			edit("/srv/kw/main-new.ts", "ok", false), run("mv /srv/kw/main-new.ts /srv/kw/main.ts", "", false)),
+			[]string{"> `main-new.ts` has it.\n  by now: `main-new.ts` is moved to /srv/kw/main.ts\n"}},
+		{"one of two of that name", session("Go.", theirs("`tui-renderer.ts` is kept."), old,
+			edit("/srv/kw/old/tui-renderer.ts", "ok", false), gone), nil},
+		{"a check that passed", session("Go.", theirs(open+"- Run tests (`mise run test`)"), broken, tested),
+			[]string{"> - Run tests (`mise run test`)\n  by now: `mise run test` passed\n"}},
+		{"a check that failed later", session("Go.", theirs(open+"- Run tests (`mise run test`)"), tested, broken), nil},
+		{"a check that ran before it", session("Go.", tested, theirs(open+"- Run tests (`mise run test`)"), old), nil},
+		{"a check that was not open", session("Go.", theirs("Tests are run by `mise run test`."), tested), nil},
+		{"a file that was changed", session("Go.", theirs(open+"- `tui-renderer.ts` (line 372)"), old),
+			[]string{"> - `tui-renderer.ts` (line 372)\n  by now: `tui-renderer.ts` was changed\n"}},
+		{"a commit that names it", session("Go.", theirs("## Next Steps (WP14-WP20)\n\n### WP15: Create InteractiveMode\n"+
+			"- Take `x.ts`"), commit), []string{"> WP15: Create InteractiveMode\n  by now: WP15 was committed: 0020de8 WP15"}},
+		{"a commit of one of many", session("Go.", theirs(open+"WP15-WP20: clean up"), commit), nil},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(append(tc.msgs, said("Done.")), note.Options{Budget: 8000})
+			for round := range 3 {
+				for _, want := range tc.want {
+					if !strings.Contains(text+"\n", want) {
+						t.Errorf("round %d: no %q in\n%s", round, want, text)
+					}
+				}
+				if got := strings.Count(text, "by now:"); got != len(tc.want) {
+					t.Errorf("round %d: %d lines are told of:\n%s", round, got, text)
+				}
+				text = render(session(summary(text)), note.Options{Budget: 8000})
+			}
+		})
+	}
+	t.Run("what became of it later", func(t *testing.T) {
+		text := render(session("Go.", old, theirs(open+"- `tui-renderer.ts` and `mise run test`"), old),
+			note.Options{Budget: 8000})
+		text = render(session(summary(text), "And now?", tested, gone, said("Done.")), note.Options{Budget: 8000})
+		if want := "  by now: `tui-renderer.ts` is deleted; `mise run test` passed\n"; !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	})
+}
