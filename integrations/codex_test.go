@@ -25,6 +25,7 @@ type codex struct {
 	program, kagewasm, upstream string
 	proxy                       *exec.Cmd
 	address                     string // of the proxy
+	settings                    []string
 }
 
 // codexSettings are a user's own.
@@ -39,7 +40,8 @@ notifications = false # quiet`
 
 func newCodex(t *testing.T) *codex {
 	t.Helper()
-	c := &codex{program: agenttest.Program(t, "codex"), kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
+	c := &codex{program: agenttest.Program(t, "codex"), kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{},
+		settings: []string{"--no-config"}}
 	c.upstream = agenttest.Responses(t, c.model)
 	c.Home = agenttest.NewHome(t, c.program, c.kagewasm)
 	if err := os.Mkdir(c.path(), 0o755); err != nil {
@@ -71,7 +73,8 @@ func (c *codex) install(t *testing.T) {
 // start starts the proxy on a port of its own, and tells Codex which where it knew another one.
 func (c *codex) start(t *testing.T) {
 	t.Helper()
-	c.proxy = exec.Command(c.kagewasm, "proxy", "--upstream", c.upstream, "--listen", "127.0.0.1:0", "--no-config")
+	args := append([]string{"proxy", "--upstream", c.upstream, "--listen", "127.0.0.1:0"}, c.settings...)
+	c.proxy = exec.Command(c.kagewasm, args...)
 	c.proxy.Dir, c.proxy.Env = c.Project, c.Env
 	says, err := c.proxy.StderrPipe()
 	if err == nil {

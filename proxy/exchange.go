@@ -47,6 +47,7 @@ type exchange struct {
 	item  json.RawMessage
 	spent tokens.Usage
 	says  says
+	turn  *turn // what the answer says of the agent's turn; nil where nobody hears of it
 }
 
 // begin reads a request and makes it fit. The error is one of reading it; whatever else
@@ -119,6 +120,7 @@ func (e *exchange) prepared(r *http.Request) (sent []byte) {
 		e.failed(err)
 		return nil
 	}
+	ending{e}.watch()
 	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
 	e.family.mu.Lock()
 	defer e.family.mu.Unlock()
@@ -148,15 +150,27 @@ func (e *exchange) compact(ctx context.Context) (err error) {
 			e.failed(err)
 		}
 	}
-	if e.item != nil || e.inject != nil || !e.due() {
+	if e.item != nil {
 		return nil
 	}
-	reason := abi.TriggerThreshold
-	if e.cold {
-		reason = abi.TriggerIdle
+	if why, due := reasons(e); due {
+		_, err = e.look(ctx, why)
 	}
-	_, err = e.look(ctx, look{reason: reason})
 	return err
+}
+
+// reasons says why the compactor is to look at the request, if it is.
+func reasons(e *exchange) (why look, due bool) {
+	switch wanted := e.branch.wanted; {
+	case e.inject != nil:
+		return why, false
+	case wanted != nil:
+		e.branch.wanted = nil
+		return look{reason: abi.TriggerPlugin, instructions: wanted.instructions}, true
+	case e.cold:
+		return look{reason: abi.TriggerIdle}, e.due()
+	}
+	return look{reason: abi.TriggerThreshold}, e.due()
 }
 
 // rescue is for whatever nobody has thought of: the request goes on as it came.

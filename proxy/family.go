@@ -33,6 +33,9 @@ type branch struct {
 	reported int
 	elements int
 	under    *plan
+	// wanted is the compaction that a plugin wants; telling says that plugins are being told of the end of a turn.
+	wanted  *wish
+	telling bool
 	// quiet is a size up to which a look has found nothing to do.
 	quiet int
 }

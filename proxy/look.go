@@ -89,8 +89,7 @@ func (r *reading) encode(list []abi.Message) ([]byte, error) {
 type look struct {
 	reason   abi.TriggerReason
 	exceeded *abi.Exceeded // what the provider said of it
-	// asked says that the client wants a compaction, whatever the size; it may say what is to
-	// be kept in view.
+	// asked says that the client wants a compaction, whatever the size. Who wants one may say what is to be kept in view.
 	asked        bool
 	instructions string
 }
@@ -109,37 +108,49 @@ func (e *exchange) target(ctx context.Context, view []abi.Message, tools int) (*
 	return &target, nil
 }
 
+// requestOf is what the compactor is asked about the conversation as it came.
+func requestOf(ctx context.Context, e *exchange, came *reading) (req kagewasm.Request, err error) {
+	view, err := came.view(e.plan)
+	if err != nil {
+		return req, err
+	}
+	tools, err := e.engine.Counter.Tools(ctx, came.Tools)
+	if err != nil {
+		return req, err
+	}
+	id, err := archive{e}.session(ctx)
+	if err != nil {
+		return req, err
+	}
+	window := e.window()
+	req = kagewasm.Request{
+		Session:  abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(), ContextWindow: &window},
+		Messages: view, Overhead: tools.Tokens, Cold: e.cold, Original: came.original,
+	}
+	if e.p.opts.Recall != nil {
+		req.Recall = e.p.opts.Recall(id)
+	}
+	return req, nil
+}
+
 // look has the compactor look at the request, and takes over what it made of it.
 func (e *exchange) look(ctx context.Context, why look) (changed bool, err error) {
 	came, err := e.reading(ctx, e.doc.doc)
 	if err != nil {
 		return false, err
 	}
-	view, err := came.view(e.plan)
+	req, err := requestOf(ctx, e, came)
 	if err != nil {
 		return false, err
 	}
-	tools, err := e.engine.Counter.Tools(ctx, came.Tools)
-	if err != nil {
-		return false, err
-	}
-	id, err := archive{e}.session(ctx)
-	if err != nil {
-		return false, err
-	}
-	window := e.window()
-	req := kagewasm.Request{
-		Session: abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(),
-			ContextWindow: &window},
-		Messages: view, Overhead: tools.Tokens, Reason: why.reason, Exceeded: why.exceeded, Cold: e.cold,
-		Original: came.original, Used: e.used(ctx, came),
-	}
-	if e.p.opts.Recall != nil {
-		req.Recall = e.p.opts.Recall(id)
+	id, view, window := req.Session.ID, req.Messages, e.window()
+	req.Reason, req.Exceeded, req.Used = why.reason, why.exceeded, e.used(ctx, came)
+	if why.reason == abi.TriggerPlugin {
+		req.Force, req.Instructions = true, why.instructions
 	}
 	if why.asked {
 		req.Force, req.Instructions = true, why.instructions
-		if req.Target, err = e.target(ctx, view, tools.Tokens); err != nil {
+		if req.Target, err = e.target(ctx, view, req.Overhead); err != nil {
 			return false, err
 		}
 	}

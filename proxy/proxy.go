@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -66,6 +67,9 @@ type Proxy struct {
 	families families
 	keeper   *keeper
 	sealer   *sealer
+	turns    sync.WaitGroup // of which plugins are being told
+	closing  chan struct{}
+	once     sync.Once
 }
 
 // New makes a Proxy.
@@ -93,7 +97,7 @@ func New(opts Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{opts: opts, sealer: sealer, keeper: newKeeper(opts.Store, opts.Log)}
+	p := &Proxy{opts: opts, sealer: sealer, keeper: newKeeper(opts.Store, opts.Log), closing: make(chan struct{})}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: p.rewrite, Transport: sender{p}, FlushInterval: -1, ModifyResponse: p.response, ErrorHandler: p.failed,
 		ErrorLog: log.New(lineWriter(opts.Log), "", 0),
@@ -101,8 +105,10 @@ func New(opts Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Close waits until all is stored that was noted.
+// Close waits until all is stored that was noted. Plugins that are being told of the end of a turn are stopped.
 func (p *Proxy) Close() error {
+	p.once.Do(func() { close(p.closing) })
+	p.turns.Wait()
 	p.keeper.close()
 	return nil
 }

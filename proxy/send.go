@@ -192,6 +192,9 @@ func (p *Proxy) response(resp *http.Response) error {
 			return err
 		}
 	}
+	if e.turn != nil {
+		e.turn.doc = e.doc
+	}
 	e.client, e.whole, e.doc, e.body = nil, nil, nil, nil // the stream may last, and they are large
 	return nil
 }

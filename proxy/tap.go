@@ -77,8 +77,13 @@ var (
 
 // event looks at a line of a stream.
 func (t *tap) event() {
-	if data, ok := bytes.CutPrefix(t.line, dataField); ok && !t.skip && bytes.Contains(data, usageWord) {
-		t.e.wire.usage(data, &t.e.usage)
+	if data, ok := bytes.CutPrefix(t.line, dataField); ok && !t.skip {
+		if bytes.Contains(data, usageWord) {
+			t.e.wire.usage(data, &t.e.usage)
+		}
+		if t.e.turn != nil {
+			t.e.turn.hear(t.e.wire, data)
+		}
 	}
 	t.line, t.skip = t.line[:0], false
 }
@@ -92,7 +97,11 @@ func (t *tap) end() {
 		t.event()
 	} else if !t.skip {
 		t.e.wire.usage(t.line, &t.e.usage)
+		if t.e.turn != nil {
+			t.e.turn.hear(t.e.wire, t.line)
+		}
 	}
 	t.line = nil
 	t.e.answered(context.Background())
+	ending{t.e}.turnOver()
 }

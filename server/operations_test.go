@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -340,6 +342,14 @@ func walkCompactions(t *testing.T, w *walker) {
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{})
 	w.no(400, abi.CodeBadInput, "compact-once", map[string]any{"messages": "{"})
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{"messages": once["messages"], "format": "clay"})
+	w.no(422, abi.CodeUsage, "compact-once", map[string]any{"messages": once["messages"], "reason": "boredom"})
+	var told turnend.Ended
+	w.ok("end-turn-once", once, &told)
+	if told.Listening || told.Wanted != nil {
+		t.Errorf("there is no plugin, and one listens: %+v", told)
+	}
+	w.no(400, abi.CodeBadInput, "end-turn-once", "nonsense")
+	w.no(422, abi.CodeUsage, "end-turn-once", map[string]any{"messages": once["messages"], "reason": "boredom"})
 }
 
 func walkHistory(t *testing.T, w *walker) {
@@ -529,5 +539,60 @@ func TestPluginsAtTheEndOfTurns(t *testing.T) {
 	s.Must(200, "GET", "/sessions/a/stats", nil, &stats)
 	if stats.Completed != 1 {
 		t.Errorf("%+v", stats)
+	}
+}
+
+// TestTurnsOfMessagesThatTheCallerKeeps: plugins hear of a turn whose messages an agent keeps, what one wants is told
+// with its instructions and runs when the agent hands the messages over, and who asks on and on is not listened to.
+// Where no plugin hears of turns the messages are not looked at.
+func TestTurnsOfMessagesThatTheCallerKeeps(t *testing.T) {
+	features.Proves(t, "T2", "O4")
+	heard := 0
+	p := &hosttest.Plugin{Name: "asks", Grants: []abi.Capability{abi.CapCompactionRequest},
+		Turn: func(in *abi.Input) (*abi.Output, error) {
+			if heard++; len(in.Messages) != 22 || in.Session.ID != "talk" {
+				t.Errorf("%d messages of %q", len(in.Messages), in.Session.ID)
+			}
+			return &abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: "the ports"}}, nil
+		}}
+	s := servetest.Start(t, &servetest.Host{Options: kagewasm.Options{Plugins: []hooks.Plugin{p}}}, service.Options{})
+	lines, err := json.Marshal(servetest.Chat(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := map[string]any{"messages": json.RawMessage(lines), "format": "neutral", "id": "talk", "context_window": 2000,
+		"record": true}
+	for turn := range 5 {
+		var told turnend.Ended
+		s.Must(200, "POST", "/turn-end", body, &told)
+		if !told.Listening || told.Turn == nil || heard != turn+1 {
+			t.Fatalf("turn %d: %+v, the plugin heard of %d", turn, told, heard)
+		}
+		if turn > 2 { // it asked three turns in a row
+			if told.Wanted != nil && told.Wanted.Reason == abi.TriggerPlugin || len(told.Wishes) != 0 {
+				t.Errorf("turn %d: %+v", turn, told.Wanted)
+			}
+			continue
+		}
+		if w := told.Wanted; w == nil || w.Reason != abi.TriggerPlugin || w.Instructions != "asks: the ports" {
+			t.Fatalf("turn %d: wanted %+v", turn, w)
+		}
+		var made service.Made
+		asked := map[string]any{"force": true, "reason": told.Wanted.Reason, "instructions": told.Wanted.Instructions}
+		maps.Copy(asked, body)
+		s.Must(200, "POST", "/compact", asked, &made)
+		if !made.Report.Compacted || made.Report.ReasonCode == "" {
+			t.Errorf("turn %d: %+v", turn, made.Report)
+		}
+	}
+	if r := s.Do("GET", "/audit?session=talk", nil); !strings.Contains(string(r.Body), `"trigger":"plugin"`) {
+		t.Errorf("the audit log does not say that a plugin asked: %.2000s", r.Body)
+	}
+
+	silent := servetest.Start(t, &servetest.Host{}, service.Options{})
+	var told turnend.Ended
+	silent.Must(200, "POST", "/turn-end", map[string]any{"messages": "{", "format": "anthropic"}, &told)
+	if told.Listening || told.Turn != nil {
+		t.Errorf("nobody listens: %+v", told)
 	}
 }

@@ -101,22 +101,11 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	if err != nil {
 		return nil, nil, err
 	}
-	model := f.learned(e, f.resolve(session, conf))
-	if says := f.assumed(model, conf); says != "" && !f.quiet {
-		e.say(says)
-	}
-	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	m, err := meansOf(ctx, f, e, session, conf, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := counter.Tools(ctx, session.Tools)
-	if err != nil {
-		return nil, nil, err
-	}
-	opts, plugins, err := f.options(ctx, e, conf, counter, progress)
-	if err != nil {
-		return nil, nil, err
-	}
+	model, counter, tools, opts, plugins := m.model, m.counter, m.tools, m.opts, m.plugins
 	defer plugins.close(context.WithoutCancel(ctx))
 	if session.KeepsThinking(transcript.Format(f.to)) {
 		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
@@ -147,6 +136,32 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	}
 	keep()
 	return run, sink, err
+}
+
+// means are what a session is looked at with.
+type means struct {
+	model   tokens.Model
+	counter *tokens.Counter
+	tools   tokens.Count
+	opts    kagewasm.Options
+	plugins *loader // nil where there are none; who made the means closes it
+}
+
+func meansOf(
+	ctx context.Context, f *compactFlags, e env, s *transcript.Session, conf configured, progress *ui.Progress,
+) (m means, err error) {
+	m.model = f.learned(e, f.resolve(s, conf))
+	if says := f.assumed(m.model, conf); says != "" && !f.quiet {
+		e.say(says)
+	}
+	if m.counter, err = tokens.New(m.model.Encoding, tokens.Options{}); err != nil {
+		return m, err
+	}
+	if m.tools, err = m.counter.Tools(ctx, s.Tools); err != nil {
+		return m, err
+	}
+	m.opts, m.plugins, err = f.options(ctx, e, conf, m.counter, progress)
+	return m, err
 }
 
 // finishCassette writes what plugins asked, and says so where not all is to be quiet.

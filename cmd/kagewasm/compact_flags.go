@@ -36,6 +36,7 @@ type compactFlags struct {
 	noteTokens    int
 	overhead      int
 	instructions  string
+	reason        string
 	releases      []string
 	noPrune       bool
 	out, report   string
@@ -117,6 +118,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.StringVar(&f.instructions, "instructions", "",
 		"`TEXT`: what the compaction should keep in view, for the model that summarizes, for plugins, and "+
 			"for the note: what bears on its words is told first")
+	fs.StringVar(&f.reason, "reason", "", "who asked: manual, agent or plugin")
+	_ = fs.MarkHidden("reason") // for plugs of agents; the flag is there
 	fs.StringArrayVar(&f.releases, "release", nil, "`ID` of a message that a plugin pinned in an earlier compaction, and "+
 		"that need not stay any more; may be repeated")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
@@ -168,6 +171,8 @@ func (f *compactFlags) check(path string) error {
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
 	case f.overhead < 0 || f.target < 0 || f.noteTokens < 0:
 		return ui.Usagef("--overhead, --target and --note-tokens cannot be negative")
+	case f.reason != "" && !slices.Contains([]string{"manual", "agent", "plugin"}, f.reason):
+		return ui.Usagef("--reason %q: known are manual, agent and plugin", f.reason)
 	case f.keep < 0:
 		return ui.Usagef("--keep %d: give the megabytes that stored sessions may take", f.keep)
 	case f.timeout < 0 || f.memory < 0:

@@ -161,6 +161,7 @@ func (f *compactFlags) request(
 	req := kagewasm.Request{
 		Session:  abi.Session{ID: record.ID(s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
+		Reason:       abi.TriggerReason(f.reason),
 		Instructions: f.instructions, Release: f.releases, Overrides: f.overrides(), Commit: sink.commit,
 		Recall: recallLine(path), Search: f.search,
 	}

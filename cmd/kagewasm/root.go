@@ -51,7 +51,8 @@ memory and time limits on every call.`,
 		newBreaker(e),
 		newServe(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
-		newEval(e), newProxy(e), newMCP(e), newInstall(e), newUninstall(e), newDoctor(e), newHook(e), newVersion(e),
+		newEval(e), newProxy(e), newMCP(e), newInstall(e), newUninstall(e), newDoctor(e), newHook(e), newTurnEnd(e),
+		newVersion(e),
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

@@ -17,17 +17,17 @@ class Connection(http.client.HTTPConnection):
         self.sock.connect(socket)
 
 
-def post(body):
+def post(operation, body):
     connection = Connection("localhost")
     try:
-        connection.request("POST", "/api/v1/compact", body, {"Content-Type": "application/json"})
+        connection.request("POST", "/api/v1/" + operation, body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         made = json.loads(answer.read())
     finally:
         connection.close()
     if answer.status != 200:
         raise ValueError(f"{made['detail']}. {made.get('hint', '')}")
-    return made["messages"]["messages"]
+    return made
 
 
 def run(*args, text=""):
@@ -35,31 +35,61 @@ def run(*args, text=""):
     return done.stdout
 
 
-def served(messages, session, window, instructions):
-    settings = {"plug": "hermes", "plug_version": version, "format": "openai", "force": True, "record": True}
-    asked = {"id": session, "context_window": window, "instructions": instructions or "", "messages": {"messages": messages}}
-    body = json.dumps({**settings, **asked})
+def body_of(messages, session, window, instructions=None, reason=None, **more):
+    settings = {"plug": "hermes", "plug_version": version, "format": "openai", "record": True, **more}
+    asked = {"id": session, "context_window": window, "instructions": instructions or "", "reason": reason or ""}
+    return json.dumps({**settings, **asked, "messages": {"messages": messages}})
+
+
+def served(*asked):
+    body = body_of(*asked, force=True)
     try:
-        return post(body)
+        made = post("compact", body)
     except (FileNotFoundError, ConnectionRefusedError):
         run("serve", "--background")
-        return post(body)
+        made = post("compact", body)
+    return made["messages"]["messages"]
 
 
-def commanded(messages, session, window, instructions):
-    flags = ["--format", "openai", "--window", str(window), "--force", "--quiet"]
-    if session:
-        flags += ["--session", session]
-    if instructions:
-        flags += ["--instructions", instructions]
-    return json.loads(run("compact", "-", *flags, *policy, text=json.dumps({"messages": messages})))["messages"]
+def flags_of(session, window, instructions=None, reason=None):
+    flags = ["--format", "openai", "--window", str(window)]
+    for flag, value in (("--session", session), ("--instructions", instructions), ("--reason", reason)):
+        if value:
+            flags += [flag, value]
+    return [*flags, *policy]
+
+
+def commanded(messages, *asked):
+    text = json.dumps({"messages": messages})
+    return json.loads(run("compact", "-", "--force", "--quiet", *flags_of(*asked), text=text))["messages"]
+
+
+FAILURES = (OSError, ValueError, KeyError, http.client.HTTPException, subprocess.SubprocessError)
+
+
+def has_server():
+    return socket and hasattr(sockets, "AF_UNIX")
 
 
 def compact(*asked):
-    """The messages as kagewasm compacts them."""
-    if socket and hasattr(sockets, "AF_UNIX"):
+    """The messages as kagewasm compacts them, of: messages, session, window, instructions, reason."""
+    if has_server():
         try:
             return served(*asked)
-        except (OSError, ValueError, KeyError, http.client.HTTPException, subprocess.SubprocessError):
+        except FAILURES:
             pass  # the command says why
     return commanded(*asked)
+
+
+def turn_ended(messages, session, window):
+    """What came of the end of a turn: whether a plugin listens, and the compaction that one wants."""
+    missing = False
+    if has_server():
+        try:
+            return post("turn-end", body_of(messages, session, window))
+        except FAILURES as error:
+            missing = isinstance(error, (FileNotFoundError, ConnectionRefusedError))
+    ended = json.loads(run("turn-end", "-", *flags_of(session, window), text=json.dumps({"messages": messages})))
+    if missing and ended["listening"]:
+        run("serve", "--background")  # for the next turn
+    return ended

@@ -19,19 +19,19 @@ export const run = (args, stdin = "", signal = undefined) =>
     child.stdin.end(stdin)
   })
 
-// post asks the server, and returns what it made.
-const post = (body, signal) =>
+// post asks the server, and returns what it answered.
+const post = (operation, body, signal) =>
   new Promise((resolve, reject) => {
     const headers = { host: "localhost", "content-type": "application/json", "content-length": Buffer.byteLength(body) }
-    const how = { socketPath: socket, path: "/api/v1/compact", method: "POST", headers, signal, timeout: patience }
-    const asked = request(how, answer => {
+    const path = "/api/v1/" + operation
+    const asked = request({ socketPath: socket, path, method: "POST", headers, signal, timeout: patience }, answer => {
       let text = ""
       answer.setEncoding("utf8").on("data", part => (text += part))
       answer.on("error", reject)
       answer.on("end", () => {
         try {
           const made = JSON.parse(text)
-          if (answer.statusCode === 200) resolve(made.messages)
+          if (answer.statusCode === 200) resolve(made)
           else reject(new Error(`${made.detail}. ${made.hint ?? ""}`))
         } catch (error) {
           reject(error)
@@ -44,26 +44,36 @@ const post = (body, signal) =>
   })
 
 const missing = error => ["ENOENT", "ECONNREFUSED", "FailedToOpenSocket", "ConnectionRefused"].includes(error.code)
+const startServer = signal => run(["serve", "--background"], "", signal)
 
-const served = async (plug, text, { session, window, format, to, model, instructions, prune, target }, signal) => {
-  const settings = { plug, plug_version: version, format, to, force: true, record: true, no_prune: prune === false }
-  const of = { id: session, context_window: window, model, instructions, target_tokens: target }
-  const body = JSON.stringify({ ...settings, ...of, messages: text })
-  return post(body, signal).catch(async error => {
-    if (!missing(error)) throw error
-    await run(["serve", "--background"], "", signal)
-    return post(body, signal)
-  })
+const bodyOf = (plug, text, { session, window, format, to, model, instructions, reason, prune, target }, more) => {
+  const settings = { plug, plug_version: version, format, to, record: true, no_prune: prune === false, ...more }
+  const of = { id: session, context_window: window, model, instructions, reason, target_tokens: target }
+  return JSON.stringify({ ...settings, ...of, messages: text })
 }
 
-const commanded = (text, { session, window, format, to, model, instructions, prune, target }, signal) => {
-  const flags = ["--format", format, "--force", "--quiet"]
-  const more = { "--to": to, "--session": session, "--model": model, "--window": window, "--instructions": instructions }
-  for (const [flag, value] of Object.entries(more)) if (value) flags.push(flag, String(value))
+const served = async (plug, text, settings, signal) => {
+  const body = bodyOf(plug, text, settings, { force: true })
+  const ask = () => post("compact", body, signal)
+  const made = await ask().catch(async error => {
+    if (!missing(error)) throw error
+    await startServer(signal)
+    return ask()
+  })
+  return made.messages
+}
+
+const flagsOf = ({ session, window, format, to, model, instructions, reason, prune, target }) => {
+  const flags = ["--format", format]
+  const more = { to, session, model, window, instructions, reason }
+  for (const [flag, value] of Object.entries(more)) if (value) flags.push("--" + flag, String(value))
   if (prune === false) flags.push("--no-prune")
   if (target !== undefined) flags.push("--target", String(target))
-  return run(["compact", "-", ...flags, ...policy], text, signal)
+  return [...flags, ...policy]
 }
+
+const commanded = (text, settings, signal) =>
+  run(["compact", "-", "--force", "--quiet", ...flagsOf(settings)], text, signal)
 
 // compact has kagewasm compact the text of a session, and returns what stays, in the neutral format.
 export const compact = async (plug, text, settings, signal = undefined) => {
@@ -71,4 +81,32 @@ export const compact = async (plug, text, settings, signal = undefined) => {
   const byCommand = () => commanded(text, asked, signal)
   const stays = socket === "" ? await byCommand() : await served(plug, text, asked, signal).catch(byCommand)
   return stays.split("\n").filter(line => line !== "").map(line => JSON.parse(line))
+}
+
+const silence = 300_000 // milliseconds in which nobody is asked again who listens
+let silentUntil = 0
+
+const endedBy = async (plug, text, asked) => {
+  const command = async () => JSON.parse(await run(["turn-end", "-", ...flagsOf(asked)], text))
+  if (socket === "") return command()
+  return post("turn-end", bodyOf(plug, text, asked)).catch(async error => {
+    const ended = await command()
+    if (missing(error) && ended.listening) await startServer().catch(() => {}) // for the next turn
+    return ended
+  })
+}
+
+// turnEnded tells plugins that a turn of a session has ended, and returns what a compaction is asked for that one of them
+// wants: the reason and instructions. It is undefined where none wants one, and where nobody could be told: that is no
+// concern of a turn. text makes the session's text, where anybody listens.
+export const turnEnded = async (plug, text, settings) => {
+  if (Date.now() < silentUntil) return undefined
+  try {
+    const ended = await endedBy(plug, text(), { format: "neutral", ...settings })
+    if (!ended.listening) silentUntil = Date.now() + silence
+    return ended.wanted?.reason === "plugin" ? ended.wanted : undefined
+  } catch {
+    silentUntil = Date.now() + silence
+    return undefined
+  }
 }

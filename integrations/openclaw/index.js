@@ -2,9 +2,9 @@
 // model sees, by the same plan until the next compaction.
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { compact as ask } from "./ask.js"
+import { compact as ask, turnEnded } from "./ask.js"
 import { folder } from "./command.js"
-import { apply, planOf, toLine } from "./plan.js"
+import { apply, joined, planOf, toLine } from "./plan.js"
 
 // tokensOf is an estimate, for a budget that is one too.
 const tokensOf = messages => Math.ceil(JSON.stringify(messages).length / 4)
@@ -25,15 +25,29 @@ export const engine = () => {
     await rename(fileOf(id) + ".new", fileOf(id))
   }
 
-  const compact = async (id, messages, budget) => {
+  const settingsOf = (id, budget) => ({ session: id, window: budget > 0 ? budget : undefined, prune: false })
+  const textOf = shown => shown.map(toLine).map(line => JSON.stringify(line)).join("\n")
+
+  const compact = async (id, messages, budget, wanted = {}) => {
     const session = await load(id)
     const shown = apply(session.plan, messages)
-    const lines = shown.map(toLine)
-    const settings = { session: id, window: budget > 0 ? budget : undefined, prune: false }
-    const plan = planOf(messages, shown, await ask("openclaw", lines.map(line => JSON.stringify(line)).join("\n"), settings))
+    const plan = planOf(messages, shown, await ask("openclaw", textOf(shown), { ...settingsOf(id, budget), ...wanted }))
     if (plan === undefined || plan.note === session.plan?.note) return undefined
     await save(id, Object.assign(session, { plan }))
     return { before: tokensOf(shown), after: tokensOf(apply(plan, messages)) }
+  }
+
+  const telling = new Set() // what goes on behind turns
+
+  // turnOver tells plugins that a turn is over, and compacts where one of them wants it. Nobody waits for it but dispose.
+  const turnOver = (id, session) => {
+    const { messages, budget } = session
+    const text = () => textOf(apply(session.plan, messages))
+    const told = turnEnded("openclaw", text, settingsOf(id, budget))
+      .then(wanted => wanted && compact(id, messages, budget, wanted))
+      .catch(() => {})
+      .finally(() => telling.delete(told))
+    telling.add(told)
   }
 
   return {
@@ -52,6 +66,7 @@ export const engine = () => {
     assemble: async ({ sessionId, messages, tokenBudget }) => {
       const session = await load(sessionId)
       session.messages = messages
+      session.budget = tokenBudget
       let shown = apply(session.plan, messages)
       if (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85) {
         await compact(sessionId, messages, tokenBudget).catch(() => {}) // OpenClaw says what is too long
@@ -76,11 +91,15 @@ export const engine = () => {
       const session = await load(sessionId ?? "")
       if (session.turns.includes(advancementKey)) return { status: "duplicate" }
       session.turns.push(advancementKey)
-      if (messages !== undefined) session.messages = messages
+      if (messages !== undefined) session.messages = joined(session.messages ?? [], messages)
       await save(sessionId ?? "", session)
+      if (session.messages !== undefined) turnOver(sessionId ?? "", session)
       return { status: "committed" }
     },
-    dispose: async () => sessions.clear(),
+    dispose: async () => {
+      await Promise.all(telling)
+      sessions.clear()
+    },
   }
 }
 

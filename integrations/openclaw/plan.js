@@ -25,6 +25,15 @@ export const toLine = (m, index) => {
   return { id, role: "assistant", content, tool_calls: calls.length > 0 ? calls : undefined }
 }
 
+// joined is a conversation and a turn of it. The last messages of the one may be the first of the other.
+export const joined = (messages, turn) => {
+  const known = messages.map(keyOf)
+  const next = turn.map(keyOf)
+  let at = Math.max(0, known.length - next.length)
+  while (at < known.length && !known.slice(at).every((key, i) => key === next[i])) at++
+  return [...messages.slice(0, at), ...turn]
+}
+
 // apply replays a plan. Where it is not about these messages, they stay as they are.
 export const apply = (plan, messages) => {
   if (plan === undefined) return messages

@@ -1,9 +1,9 @@
 // Compaction of opencode by kagewasm. What fails here leaves the work to opencode, which compacts where this did not.
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { compact as ask } from "./kagewasm/ask.js"
+import { compact as ask, turnEnded } from "./kagewasm/ask.js"
 import { folder, shrinkResultsOver } from "./kagewasm/command.js"
-import { apply, fits, keyOf, noteMessage, planOf, summaryOf, toLines } from "./kagewasm/plan.ts"
+import { apply, fits, keyOf, noteMessage, planOf, shown, summaryOf, toLines } from "./kagewasm/plan.ts"
 import { type Message, type Plan } from "./kagewasm/plan.ts"
 
 // share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
@@ -64,6 +64,15 @@ export const Kagewasm = async ({ client }: any) => {
     return limits.get(`${provider}/${model}`) ?? 0
   }
 
+  // plan has kagewasm compact a session, and keeps the plan that comes of it.
+  const plan = async (messages: Message[], settings: object) => {
+    const was = await load(messages)
+    const before = toLines(apply(was, messages))
+    const after = await ask("opencode", before.map(line => JSON.stringify(line)).join("\n"), settings)
+    const made = planOf(was, before, after)
+    if (made !== undefined) await save(messages, made)
+  }
+
   const compact = async (messages: Message[]) => {
     const at = messages.findLastIndex(m => m.info.role === "assistant" && m.info.tokens?.input > 0)
     const last = messages[at]?.info
@@ -73,12 +82,7 @@ export const Kagewasm = async ({ client }: any) => {
     const full = await limit(last.providerID, last.modelID)
     if (full <= 0 || used < share * full || used < 1.05 * (tried.get(last.sessionID) ?? 0)) return
     tried.set(last.sessionID, used)
-    const was = await load(messages)
-    const before = toLines(apply(was, messages))
-    const settings = { session: last.sessionID, model: last.modelID, window: full }
-    const after = await ask("opencode", before.map(line => JSON.stringify(line)).join("\n"), settings)
-    const plan = planOf(was, before, after)
-    if (plan !== undefined) await save(messages, plan)
+    await plan(messages, { session: last.sessionID, model: last.modelID, window: full })
   }
 
   // summarize makes what stands for messages that opencode has summarized, and for the summary before them. opencode's
@@ -96,7 +100,30 @@ export const Kagewasm = async ({ client }: any) => {
     messages.splice(0, messages.length, noteMessage(text, messages))
   }
 
+  // turnOver tells plugins that a session waits for a person, and makes the plan that one of them wants.
+  const turnOver = async (id: string) => {
+    const { data } = await client.session.messages({ path: { id } })
+    const messages = shown(data)
+    const last = messages.findLast(m => m.info.role === "assistant")?.info
+    if (last === undefined || last.error || last.summary) return
+    const window = (await limit(last.providerID, last.modelID)) || undefined
+    const settings = { session: id, model: last.modelID, window }
+    const was = await load(messages)
+    const text = () => toLines(apply(was, messages)).map(line => JSON.stringify(line)).join("\n")
+    const wanted = await turnEnded("opencode", text, settings)
+    if (wanted !== undefined) await plan(messages, { ...settings, ...wanted })
+  }
+  const telling = new Set<Promise<void>>() // of turns; nobody waits for them but who leaves
+
   return {
+    event: async ({ event }: { event: { type: string; properties: any } }) => {
+      if (event.type !== "session.idle") return
+      const told = turnOver(event.properties.sessionID).catch(() => {}).finally(() => telling.delete(told))
+      telling.add(told)
+    },
+    dispose: async () => {
+      await Promise.all(telling)
+    },
     "experimental.chat.messages.transform": async (_: unknown, output: { messages: Message[] }) => {
       try {
         if (output.messages.length === 0) return

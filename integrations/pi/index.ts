@@ -1,5 +1,5 @@
 // Compaction of pi by kagewasm. What fails here leaves the work to pi.
-import { compact, run } from "./ask.js"
+import { compact, run, turnEnded } from "./ask.js"
 
 type Entry = { type: string; id: string; firstKeptEntryId?: string; details?: any }
 type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
@@ -36,21 +36,57 @@ export const live = (entries: Entry[]): Entry[] => {
   return kept.map((entry, i) => ({ ...entry, parentId: kept[i - 1]?.id ?? null }))
 }
 
+// sessionOf is the text of a session as pi's model sees it.
+const sessionOf = (ctx: any, entries: Entry[]) => {
+  const header = { ...ctx.sessionManager.getHeader(), type: "session", id: ctx.sessionManager.getSessionId() }
+  return [header, ...live(entries)].map(entry => JSON.stringify(entry)).join("\n")
+}
+
+type Wish = { reason: string; instructions?: string }
+
 export default function (pi: any) {
+  let wish: Wish | undefined // what a plugin wants, until pi compacts
+  let compacting: Wish | undefined // the one that pi compacts for now
+  let told = Promise.resolve() // settled when plugins have heard of the last turn
+
   pi.on("session_before_compact", async (event: any, ctx: any) => {
+    const wanted = compacting
+    wish = compacting = undefined
     try {
-      const header = { ...ctx.sessionManager.getHeader(), type: "session", id: ctx.sessionManager.getSessionId() }
-      const stdin = [header, ...live(event.branchEntries)].map(entry => JSON.stringify(entry)).join("\n")
       const window = ctx.model?.contextWindow
-      const settings = { format: "pi", to: "neutral", prune: false, window, instructions: event.customInstructions }
-      const kept: Line[] = await compact("pi", stdin, settings, event.signal)
+      const asked = wanted ?? { instructions: event.customInstructions }
+      const settings = { format: "pi", to: "neutral", prune: false, window, ...asked }
+      const kept: Line[] = await compact("pi", sessionOf(ctx, event.branchEntries), settings, event.signal)
       const cut = summarized(kept, event.branchEntries)
-      if (cut === undefined) return
-      return { compaction: { ...cut, tokensBefore: event.preparation.tokensBefore } }
+      if (cut !== undefined) return { compaction: { ...cut, tokensBefore: event.preparation.tokensBefore } }
     } catch (error) {
-      if (ctx.hasUI) ctx.ui.notify(`kagewasm did not compact, so pi does: ${error}`, "warning")
+      if (ctx.hasUI && wanted === undefined) ctx.ui.notify(`kagewasm did not compact, so pi does: ${error}`, "warning")
     }
+    if (wanted !== undefined) return { cancel: true } // a plugin's wish is not worth a call of the model
   })
+
+  // compactFor has pi compact for a plugin, unless the next turn has begun meanwhile: the wish waits for its end then.
+  const compactFor = (wanted: Wish, ctx: any) =>
+    new Promise<void>(done => {
+      wish = wanted
+      if (!ctx.isIdle()) return done()
+      compacting = wanted
+      ctx.compact({ customInstructions: wanted.instructions, onComplete: () => done(), onError: () => done() })
+    })
+
+  pi.on("agent_end", (event: any, ctx: any) => {
+    const last = event.messages.findLast((m: any) => m.role === "assistant")
+    if (last === undefined || ["aborted", "error"].includes(last.stopReason)) return
+    const tell = async () => {
+      const settings = { format: "pi", prune: false, window: ctx.model?.contextWindow,
+        session: ctx.sessionManager.getSessionId() }
+      const wanted = (await turnEnded("pi", () => sessionOf(ctx, ctx.sessionManager.getBranch()), settings)) ?? wish
+      if (wanted !== undefined) await compactFor(wanted, ctx)
+    }
+    told = tell().catch(() => {}) // nobody waits for it but who leaves
+  })
+
+  pi.on("session_shutdown", () => told)
 
   pi.registerCommand("kagewasm", {
     description: "Show what kagewasm compacted: status, or lost PATTERN",

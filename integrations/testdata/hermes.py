@@ -31,12 +31,14 @@ spec.loader.exec_module(plugin)
 made = []
 plugin.register(types.SimpleNamespace(register_context_engine=made.append))
 engine = made[0]
-engine.on_session_start("hermes-1")
-engine.update_model("gpt-5.1", 200_000)
-engine.update_from_response({"prompt_tokens": 160_000, "completion_tokens": 10, "total_tokens": 160_010})
 messages = json.load(sys.stdin)
-before = json.dumps(messages)
-once = engine.compress(messages, current_tokens=160_000)
-twice = engine.compress(once + [{"role": "user", "content": "And one more thing."}], focus_topic="names", force=True)
-print(json.dumps({"name": engine.name, "due": engine.should_compress(), "early": engine.should_compress(1000),
-                  "untouched": json.dumps(messages) == before, "once": once, "twice": twice, "count": engine.compression_count}))
+
+if __name__ == "__main__":
+    engine.on_session_start("hermes-1")
+    engine.update_model("gpt-5.1", 200_000)
+    engine.update_from_response({"prompt_tokens": 160_000, "completion_tokens": 10, "total_tokens": 160_010})
+    before = json.dumps(messages)
+    once = engine.compress(messages, current_tokens=160_000)
+    twice = engine.compress(once + [{"role": "user", "content": "And one more thing."}], focus_topic="names", force=True)
+    print(json.dumps({"name": engine.name, "due": engine.should_compress(), "early": engine.should_compress(1000),
+                      "untouched": json.dumps(messages) == before, "once": once, "twice": twice, "count": engine.compression_count}))

@@ -10,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -38,6 +39,9 @@ type Once struct {
 	PlugVersion string `json:"plug_version,omitempty" doc:"the kagewasm that wrote the plug; another one is refused"`
 	// Record keeps the session and what became of it in the store, for undo and lost.
 	Record bool `json:"record,omitempty"`
+	// Reason is who asked for a forced compaction: manual (the default), agent, or plugin, for what a plugin wanted
+	// at the end of a turn.
+	Reason abi.TriggerReason `json:"reason,omitempty" doc:"who asked: manual, agent or plugin"`
 }
 
 // Made is what came of one: messages in the form that they came in, and the report.
@@ -54,16 +58,52 @@ type Made struct {
 
 // CompactOnce compacts a session that the caller keeps.
 func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
-	doc, err := documentOf(in.Messages, transcript.Format(in.Format))
+	o, err := s.once(ctx, &in, nil)
 	if err != nil {
 		return nil, err
 	}
-	file, err := transcript.ReadContext(ctx, cmp.Or(in.Name, "messages"), doc.data, doc.format)
+	if o.run.Result, err = o.agent.Compactor.Compact(ctx, o.req); o.run.Result == nil ||
+		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
+		return nil, err
+	}
+	if err := o.run.Result.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return s.made(ctx, &in, o.doc, o.run)
+}
+
+// EndTurnOnce tells plugins that a turn of a session has ended that the caller keeps. It compacts nothing: the caller
+// starts what is wanted. Where no plugin hears of it the messages are not read.
+func (s *compactions) EndTurnOnce(ctx context.Context, in Once) (*turnend.Ended, error) {
+	heard := false
+	o, err := s.once(ctx, &in, func(a *Agent) bool {
+		heard = turnend.Heard(a.Compactor.Options().Plugins)
+		return heard
+	})
+	if err != nil || !heard {
+		return &turnend.Ended{}, err
+	}
+	// An agent that leaves when its turn is over does not take it from plugins.
+	turn, err := o.agent.Compactor.TurnEnd(context.WithoutCancel(ctx), o.req)
 	if err != nil {
 		return nil, err
 	}
-	stored := record.Stored(file)
-	file.ID, file.Messages = cmp.Or(in.ID, file.ID), file.Live()
+	return turnend.Of(turn), nil
+}
+
+// once is a session that the caller keeps, and what its compactor is asked.
+type once struct {
+	doc   *document
+	run   *record.Run
+	agent *Agent
+	req   kagewasm.Request
+}
+
+// once reads a session. Where the agent is known and not wanted, nothing is read.
+func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bool) (o once, err error) {
+	if r := in.Reason; r != "" && r != abi.TriggerManual && r != abi.TriggerAgent && r != abi.TriggerPlugin {
+		return o, usage("compact", "reason "+string(r)+": known are manual, agent and plugin")
+	}
 	path := ""
 	if in.Agent != nil {
 		path = *in.Agent
@@ -71,34 +111,38 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	host := s.host
 	if in.Plug != "" {
 		if host, err = s.host.Plug(in.Plug, in.PlugVersion); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
-	agent, err := host.Agent(ctx, path, cmp.Or(in.Model, file.Model))
-	if err != nil {
-		return nil, err
+	if wanted != nil {
+		a, err := host.Agent(ctx, path, in.Model)
+		if err != nil || !wanted(a) {
+			return o, err
+		}
 	}
-	run := &record.Run{Path: in.Name, Data: doc.data, File: file, Session: abi.Session{ID: record.ID(file),
-		AgentPath: path,
-		Model:     agent.Model.Name(), ContextWindow: agent.Window}}
-	req, err := s.request(ctx, &in, host, agent, run)
-	if err != nil {
-		return nil, err
+	if o.doc, err = documentOf(in.Messages, transcript.Format(in.Format)); err != nil {
+		return o, err
 	}
-	req.Search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
+	file, err := transcript.ReadContext(ctx, cmp.Or(in.Name, "messages"), o.doc.data, o.doc.format)
+	if err != nil {
+		return o, err
+	}
+	stored := record.Stored(file)
+	file.ID, file.Messages = cmp.Or(in.ID, file.ID), file.Live()
+	in.Model = cmp.Or(in.Model, file.Model)
+	if o.agent, err = host.Agent(ctx, path, in.Model); err != nil {
+		return o, err
+	}
+	o.run = &record.Run{Path: in.Name, Data: o.doc.data, File: file, Session: abi.Session{ID: record.ID(file),
+		AgentPath: path, Model: o.agent.Model.Name(), ContextWindow: o.agent.Window}}
+	o.req, err = s.request(ctx, in, host, o.agent, o.run)
+	o.req.Search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
 		if !in.Record {
 			return nil, nil
 		}
-		return run.Earlier(ctx, s.store)
+		return o.run.Earlier(ctx, s.store)
 	})
-	if run.Result, err = agent.Compactor.Compact(ctx, req); run.Result == nil ||
-		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
-		return nil, err
-	}
-	if err := run.Result.Settle(ctx); err != nil {
-		return nil, err
-	}
-	return s.made(ctx, &in, doc, run)
+	return o, err
 }
 
 // request is what the compactor is asked.
@@ -119,8 +163,8 @@ func (s *compactions) request(
 		run.Session.ContextWindow = &in.Window
 	}
 	return kagewasm.Request{Session: run.Session, Messages: run.File.Messages, Overhead: tools + in.Overhead,
-		Force: in.Force || in.Target != nil, Target: in.Target, Overrides: in.overrides(prompt), DryRun: in.DryRun,
-		Instructions: in.Instructions, Release: in.Release, Recall: in.Recall, Sent: new(kagewasm.Sent),
+		Force: in.Force || in.Target != nil, Reason: in.Reason, Target: in.Target, Overrides: in.overrides(prompt),
+		DryRun: in.DryRun, Instructions: in.Instructions, Release: in.Release, Recall: in.Recall, Sent: new(kagewasm.Sent),
 		Audit: func(e kagewasm.Event) { run.Events = append(run.Events, e) }}, nil
 }
 

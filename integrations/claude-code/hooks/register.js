@@ -5,39 +5,96 @@ import { rowsAfter, shortened, toLines, toMessages } from './messages.js'
 const parse = jsonl => jsonl.split('\n').filter(line => line !== '').map(line => JSON.parse(line))
 const jsonl = lines => lines.map(line => JSON.stringify(line)).join('\n')
 
-// served are the lines as kagewasm's server compacts them, which is started where none runs.
-const served = async ($, lines, { session, window, instructions }) => {
-  const settings = { plug: 'claude-code', plug_version: version, format: 'neutral', force: true, record: true }
-  const body = JSON.stringify({ ...settings, id: session, context_window: window, instructions, messages: lines })
+// bodyOf is what its server is asked.
+const bodyOf = (lines, { session, window, instructions, reason }, more) => {
+  const settings = { plug: 'claude-code', plug_version: version, format: 'neutral', record: true, ...more }
+  return JSON.stringify({ ...settings, id: session, context_window: window, instructions, reason, messages: lines })
+}
+
+// post asks its server.
+const post = async ($, operation, body) => {
   const headers = { 'content-type': 'application/json' }
-  const ask = () => $.http.fetch('http://localhost/api/v1/compact', { method: 'POST', socketPath: socket, headers, body })
-  const answer = await ask().catch(async () => {
-    await $.process.run([program, 'serve', '--background', ...state], { timeoutMs: 5000 })
-    return ask()
-  })
+  const to = { method: 'POST', socketPath: socket, headers, body }
+  const answer = await $.http.fetch(`http://localhost/api/v1/${operation}`, to)
   const made = JSON.parse(answer.text)
-  if (!answer.ok) throw new Error(`${made.detail}. ${made.hint ?? ''}`)
+  if (!answer.ok) throw new Refused(`${made.detail}. ${made.hint ?? ''}`)
+  return made
+}
+
+class Refused extends Error {}
+
+const startServer = $ => $.process.run([program, 'serve', '--background', ...state], { timeoutMs: 5000 })
+
+// served are the lines as kagewasm's server compacts them, which is started where none runs.
+const served = async ($, lines, settings) => {
+  const body = bodyOf(lines, settings, { force: true })
+  const made = await post($, 'compact', body).catch(async error => {
+    if (error instanceof Refused) throw error
+    await startServer($)
+    return post($, 'compact', body)
+  })
   return made.messages
 }
 
-// run are the lines as the command compacts them.
-const run = async ($, lines, { session, window, instructions }) => {
-  const stdin = jsonl(lines)
-  const flags = ['--format', 'neutral', '--force', '--quiet', '--session', session, '--window', String(window)]
+const flagsOf = ({ session, window, instructions, reason }) => {
+  const flags = ['--format', 'neutral', '--session', session, '--window', String(window)]
   if (instructions) flags.push('--instructions', instructions)
-  const done = await $.process.run([program, 'compact', '-', ...flags, ...policy, ...state], { stdin, timeoutMs: 8000 })
-  if (done.exitCode !== 0 || done.isStdoutTruncated) throw new Error(done.stderr || 'its answer is too long')
-  return parse(done.stdout)
+  if (reason) flags.push('--reason', reason)
+  return [...flags, ...policy, ...state]
 }
+
+// command is what kagewasm's command prints.
+const command = async ($, args, lines) => {
+  const done = await $.process.run([program, ...args], { stdin: jsonl(lines), timeoutMs: 8000 })
+  if (done.exitCode !== 0 || done.isStdoutTruncated) throw new Error(done.stderr || 'its answer is too long')
+  return done.stdout
+}
+
+// run are the lines as the command compacts them.
+const run = async ($, lines, settings) =>
+  parse(await command($, ['compact', '-', '--force', '--quiet', ...flagsOf(settings)], lines))
+
+// alone reports whether no server can be asked.
+const alone = async $ => socket === '' || Boolean(await $.env.get('CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'))
 
 // compact are the lines as kagewasm compacts them, by its server where that can be.
 const compact = async ($, lines, settings) => {
-  const offline = await $.env.get('CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC') // no socket can be asked then
-  if (socket === '' || offline) return run($, lines, settings)
+  if (await alone($)) return run($, lines, settings)
   return served($, lines, settings).catch(error => {
     $.ui.log(`kagewasm's server did not compact, so its command does: ${error.message}`)
     return run($, lines, settings)
   })
+}
+
+// ended is what came of the end of a turn: whether a plugin listens, and the compaction that one wants.
+const ended = async ($, lines, settings) => {
+  const byCommand = async () => JSON.parse(await command($, ['turn-end', '-', ...flagsOf(settings)], lines))
+  if (await alone($)) return byCommand()
+  return post($, 'turn-end', bodyOf(lines, settings)).catch(async error => {
+    const told = await byCommand()
+    if (!(error instanceof Refused) && told.listening) await startServer($) // for the next turn
+    return told
+  })
+}
+
+const silence = 300_000 // milliseconds in which nobody is asked again who listens to ends of turns
+let silentUntil = 0
+let telling // ends when plugins have heard of the last turn
+let wanted // the compaction that a plugin wants, while Claude Code makes it
+
+// turnOver tells plugins that a turn is over, and has Claude Code compact where one of them wants it, by its command: of a
+// compaction that a mod starts itself its own hook does not hear.
+const turnOver = async $ => {
+  if (Date.now() < silentUntil) return
+  silentUntil = Date.now() + silence
+  const { context } = await $.session.usage()
+  const settings = { session: await $.session.id(), window: context.window }
+  const told = await ended($, toLines(await $.session.messages()), settings)
+  if (told.listening) silentUntil = 0
+  if (told.wanted?.reason !== 'plugin') return
+  wanted = told.wanted
+  const { instructions } = wanted
+  await $.command.run({ command: 'compact', args: instructions ?? '' }).finally(() => (wanted = undefined))
 }
 
 // keyOf names a conversation in kagewasm's store. A subagent has one of its own.
@@ -61,12 +118,14 @@ export const register = (on, options) => {
     }
     const { context } = await $.session.usage()
     const lines = toLines(e.messages)
-    const settings = { session, window: context.window, instructions: e.instructions }
+    const reason = e.trigger === 'manual' ? wanted?.reason : undefined
+    const settings = { session, window: context.window, instructions: e.instructions, reason }
     const left = await compact($, lines, settings).catch(error => {
-      $.ui.log(`kagewasm did not compact, so Claude Code does: ${error.message}`)
+      $.ui.log(`kagewasm did not compact${reason ? '' : ', so Claude Code does'}: ${error.message}`)
     })
+    if (left !== undefined && jsonl(left) !== jsonl(lines)) return { messages: toMessages(left, e.messages) }
+    if (reason) return { skip: 'kagewasm: a plugin wanted a compaction, and there is nothing to supersede yet' }
     if (left === undefined) return next(e)
-    if (jsonl(left) !== jsonl(lines)) return { messages: toMessages(left, e.messages) }
     return e.trigger === 'manual' ? { skip: 'kagewasm: there is nothing to supersede yet' } : next(e)
   }).catch(($, e, next) => next(e))
 
@@ -75,6 +134,17 @@ export const register = (on, options) => {
     const most = options.shrinkResultsOver
     if (!(most > 0) || e.door !== 'tool-result' || !Array.isArray(e.message.content)) return next(e)
     return next({ ...e, message: { ...e.message, content: e.message.content.map(block => shortened(block, most)) } })
+  }).catch(($, e, next) => next(e))
+
+  // Nobody waits for what plugins do at the end of a turn, but who leaves.
+  on('turn.complete', ($, e, next) => {
+    if (e.agentId === undefined && e.reason === 'answer') telling = turnOver($).catch(() => {})
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('session.end', async ($, e, next) => {
+    await telling
+    return next(e)
   }).catch(($, e, next) => next(e))
 
   on('session.start', async ($, e, next) => {

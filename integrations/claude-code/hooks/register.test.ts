@@ -47,3 +47,49 @@ for (const trigger of ['precompute', 'auto', 'manual', 'plugin']) {
     })
   })
 }
+
+// turned dispatches the end of a turn over a kagewasm that answers so, and counts what it was asked.
+const turned = async ($: any, on: any, e: object, ends: object) => {
+  const asked: string[] = []
+  const commands: any[] = []
+  on('session.id', () => ({ value: 'talk' }))
+  on('session.usage', () => ({ value: { context: { window: 100_000 } } }))
+  on('session.messages', () => ({ value: talk }))
+  on('env.get', () => ({ value: '1' }))
+  on('ui.log', () => ({ value: undefined }))
+  on('turn.complete', (_: any, e: any) => ({ text: e.answer }))
+  on('session.end', (_: any, e: any) => ({ sessionId: e.sessionId }))
+  on('command.run', (_: any, e: any) => (commands.push(e), { text: '' }))
+  on('process.run', (_: any, e: any) => {
+    asked.push(e.argv[1])
+    const ran = { exitCode: 0, stdout: '', stderr: '', isStdoutTruncated: false, isStderrTruncated: false }
+    return { value: { ...ran, ...(e.argv[1] === 'turn-end' ? ends : { stdout: note }) } }
+  })
+  const turn = { answer: 'Done.', durationMs: 1, isAborted: false, reason: 'answer', turnId: 't1', ...e }
+  const { text } = await $.turn.complete(turn)
+  await $.session.end({ reason: 'other', sessionId: 'talk', resume: {} })
+  return { text, asked, commands }
+}
+
+const wants = { stdout: JSON.stringify({ listening: true, wanted: { reason: 'plugin', instructions: 'the ports' } }) }
+
+describe('the end of a turn', () => {
+  test('is told to plugins, and compacts where one of them wants it', async ($, on) => {
+    const { text, asked, commands } = await turned($, on, {}, wants)
+    expect(text).toBe('Done.')
+    expect(asked).toEqual(['turn-end'])
+    expect(commands.map(e => [e.command, e.args])).toEqual([['compact', 'the ports']])
+  })
+
+  for (const e of [{ reason: 'aborted', isAborted: true }, { reason: 'error' }, { agentId: 'a1' }]) {
+    test(`is not told of ${JSON.stringify(e)}`, async ($, on) => {
+      expect((await turned($, on, e, wants)).asked).toEqual([])
+    })
+  }
+
+  test('goes on where kagewasm fails', async ($, on) => {
+    const { text, commands } = await turned($, on, {}, { exitCode: 1, stderr: 'killed' })
+    expect(text).toBe('Done.')
+    expect(commands).toEqual([])
+  })
+})

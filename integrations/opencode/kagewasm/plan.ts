@@ -24,6 +24,13 @@ export const fits = (plan: Plan, messages: Message[]): boolean => {
   return has.has(plan.before) && plan.gone.every(key => has.has(key))
 }
 
+// shown are the messages of a session that opencode's model sees: those from its last own compaction on.
+export const shown = (messages: Message[]): Message[] => {
+  const done = messages.findLast(m => m.info.summary === true && m.info.finish && !m.info.error)
+  const from = messages.findIndex(m => m.info.id === done?.info.parentID)
+  return from < 0 ? messages : messages.slice(from)
+}
+
 // apply leaves out what is gone, puts the note in its place, and shortens results.
 export const apply = (plan: Plan | undefined, messages: Message[]): Message[] => {
   if (plan === undefined) return messages

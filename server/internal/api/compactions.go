@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -50,6 +51,19 @@ func (a *api) compactions() {
 			"Anthropic's Messages API or of Gemini's, a list of neutral messages (with format neutral), or the text of a " +
 			"session file as a string. The answer has it in the same form, and the report. Below the threshold the " +
 			"messages are those that came, unless force is set."}, a.compactOnce)
+	add(a, op{id: "end-turn-once", method: http.MethodPost, path: "/turn-end", tag: tag, loose: true,
+		summary: "A turn has ended of messages that the caller keeps: plugins hear of it", errors: []int{422},
+		text: "The body is that of compact-once. Nothing is compacted: wanted says what the caller should have compacted, " +
+			"with force, the reason and the instructions given. Where listening is false no plugin hears of ends of turns, " +
+			"and the messages were not read."},
+		func(ctx context.Context, in *struct{ Body loose[service.Once] }) (*struct{ Body *turnend.Ended }, error) {
+			body, err := in.Body.read(true)
+			if err != nil {
+				return nil, err
+			}
+			ended, err := a.s.EndTurnOnce(ctx, body)
+			return &struct{ Body *turnend.Ended }{ended}, err
+		})
 	add(a, op{id: "list-compactions", method: http.MethodGet, path: "/sessions/{session}/compactions", tag: tag,
 		summary: "The compactions of a session, oldest first, those that were undone too", errors: []int{404}},
 		func(ctx context.Context, in *BySession) (*struct {
