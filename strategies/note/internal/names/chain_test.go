@@ -60,8 +60,8 @@ func listsOf(m abi.Message) map[string]string {
 
 // first are the names that the first ledger of work() puts first.
 var first = map[string][]string{
-	"Files modified": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
-	"Files read":     {"docs/leases.md"},
+	"Modified up to here": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
+	"Read up to here":     {"docs/leases.md"},
 	"Names": {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout",
 		"parcel_lease_ttl", "PAR-2291"},
 	"Numbers and ids": {"9f3c2e1", "8443"},
@@ -89,8 +89,8 @@ func TestChainOfBusyRounds(t *testing.T) {
 		if round > 0 {
 			want += fmt.Sprintf(" Grep(pattern)×%d", 25*round)
 		}
-		if !sameWords(got["Tools called"], want) {
-			t.Errorf("round %d: tools %q, want %s", round, got["Tools called"], want)
+		if !sameWords(got["Tools called up to here"], want) {
+			t.Errorf("round %d: tools %q, want %s", round, got["Tools called up to here"], want)
 		}
 		note = compacted(append([]abi.Message{note}, chatter(round)...), 700)
 	}
@@ -165,13 +165,13 @@ func TestSummaryWithText(t *testing.T) {
 	list := build(work()).Render(700, byRune)
 	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
 	if !strings.Contains(got["Names"], "writeProblem") ||
-		!strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
+		!strings.Contains(got["Modified up to here"], "internal/queue/token_bucket.go") {
 		t.Errorf("%v", got)
 	}
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
 		Content: abi.Text("Summary: changed src/app/main.go and maxRetries.")}
 	got = listsOf(compacted([]abi.Message{foreign}, 900))
-	if got["Other paths"] != "src/app/main.go" || got["Names"] != "maxRetries" {
+	if got["Paths mentioned"] != "src/app/main.go" || got["Names"] != "maxRetries" {
 		t.Errorf("%v", got)
 	}
 }
@@ -181,15 +181,15 @@ func FuzzParse(f *testing.F) {
 	list := build(work()).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
-		list, "", head, head + "Paths are relative to \nFiles read: a  b\n",
-		head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
-		head + "Tools called: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
-		head + "Tools called: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
-		head + "Files read: \nNames: \nNumbers and ids:  \n",
+		list, "", head, head + "Paths are relative to \nRead up to here: a  b\n",
+		head + "Paths are relative to /x\nModified up to here: a.go /b.go ~/c.go https://d.e/f.go\n",
+		head + "Tools called up to here: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
+		head + "Tools called up to here: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
+		head + "Read up to here: \nNames: \nNumbers and ids:  \n",
 		head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← " +
 			"same\n- ← same\n",
 		head + list + head, strings.Repeat(head, 3),
-		head + "Other paths: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n",
+		head + "Paths mentioned: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n",
 		"\xff" + head + "Names: \xff\xfe\xfd abc\n",
 	} {
 		f.Add(s)
@@ -223,6 +223,27 @@ func TestFailuresAlone(t *testing.T) {
 			if got := names.Failures(t.Context(), msgs, pruned, harness); !slices.Equal(got, want) || len(want) == 0 {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
+		}
+	}
+}
+
+// TestFormerHeadings: the lists of a note that an earlier version wrote are read for what they were.
+func TestFormerHeadings(t *testing.T) {
+	features.Proves(t, "N8")
+	former := summary("Files modified:\n- internal/store/lease.go×2\n\nFiles read:\n- docs/leases.md\n\n## Exact names\n" +
+		"Tools called: Edit(file_path)×2\nOther paths:\n- cmd/kw\n")
+	want := map[string]string{"Modified up to here": "internal/store/lease.go", "Read up to here": "docs/leases.md",
+		"Tools called up to here": "Edit(file_path)×2", "Paths mentioned": "cmd/kw"}
+	l := build([]abi.Message{former}).Lists(400, "", byRune)
+	got := lines(strings.Join([]string{l.Modified, l.Read, l.Rest}, "\n"))
+	for head, list := range want {
+		if got[head] != list {
+			t.Errorf("%s: %q, want %q", head, got[head], list)
+		}
+	}
+	for _, line := range []string{"Files modified:", "Tools called: Edit×2", "Modified up to here:"} {
+		if !names.Reserved(line) {
+			t.Errorf("%q is not reserved", line)
 		}
 	}
 }

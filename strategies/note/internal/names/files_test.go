@@ -29,7 +29,7 @@ func TestLinesOfFolders(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := build([]abi.Message{said(tc.said)}).Render(1000, byRune)
-			_, list, _ := strings.Cut(text, "Other paths:\n")
+			_, list, _ := strings.Cut(text, "Paths mentioned:\n")
 			if list != tc.want {
 				t.Errorf("%s\nwant\n%s", list, tc.want)
 			}
@@ -50,11 +50,11 @@ func TestLinesOfFoldersProperty(t *testing.T) {
 		paths := rapid.SliceOfNDistinct(path, 1, 30, func(p string) string { return p[strings.LastIndexByte(p, '/'):] }).
 			Draw(t, "paths")
 		text := build([]abi.Message{said(strings.Join(paths, " "))}).Render(100_000, byRune)
-		_, list, _ := strings.Cut(text, "Other paths:\n")
+		_, list, _ := strings.Cut(text, "Paths mentioned:\n")
 		if whole := "- " + strings.Join(paths, " "); len(list) > len(whole) {
 			t.Fatalf("%d bytes, %d as they are:\n%s", len(list), len(whole), list)
 		}
-		got := strings.Fields(lines(text)["Other paths"])
+		got := strings.Fields(lines(text)["Paths mentioned"])
 		slices.Sort(got)
 		slices.Sort(paths)
 		if !slices.Equal(got, paths) {

@@ -44,6 +44,7 @@ type item struct {
 	tokens int
 	// raised: it bears on what somebody wants to know.
 	raised bool
+	listed bool // an earlier note listed it
 	// kept: messages beside the note hold it.
 	kept bool
 	// tells is its worth, where it was ranked.
@@ -341,7 +342,7 @@ func (b *builder) names() *Names {
 		}
 	}
 	l.files = files(l.names, l.root)
-	l.names = mergePaths(l.names, l.root)
+	l.names = mergePaths(withoutWords(l.names), l.root)
 	ranked := lists.Map(l.names, func(it *item) valued {
 		it.tells = it.worth()
 		return valued{it, it.value()}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -70,7 +71,7 @@ func lines(text string) map[string]string {
 		line = strings.TrimSuffix(line, "\n")
 		head, rest, ok := strings.Cut(line, ":")
 		switch {
-		case strings.HasPrefix(line, "- ") && strings.Contains("Files modified Files read Other paths", section):
+		case strings.HasPrefix(line, "- ") && strings.Contains("Modified up to here Read up to here Paths mentioned", section):
 			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
@@ -114,14 +115,14 @@ func TestRender(t *testing.T) {
 		"--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
 	got := lines(build(msgs).Render(1200, byRune))
 	for head, want := range map[string]string{
-		"root":                  "/srv/kw",
-		"Tools called":          "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
-		"Files modified":        "internal/queue/bucket.go",
-		"Files read":            "internal/store/lease_table.go",
-		"File names used alone": "",
-		"Names":                 "PAR-2291 TestLease acquireLocked",
-		"Numbers and ids":       "8080",
-		"Commands":              "go test ./internal/store/... (failed)\n",
+		"root":                    "/srv/kw",
+		"Tools called up to here": "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
+		"Modified up to here":     "internal/queue/bucket.go",
+		"Read up to here":         "internal/store/lease_table.go",
+		"File names used alone":   "",
+		"Names":                   "PAR-2291 TestLease acquireLocked",
+		"Numbers and ids":         "8080",
+		"Commands":                "go test ./internal/store/... (failed)\n",
 	} {
 		t.Run(head, func(t *testing.T) {
 			if got[head] != want {
@@ -255,6 +256,38 @@ func TestLinear(t *testing.T) {
 				msgs := tc.make(n)
 				return func() { build(msgs).Render(4000, byRune) }
 			})
+		})
+	}
+}
+
+// TestWordsAreNoPath: words with slashes between them are no path, unless the session names something else below the same
+// folder, or they begin with one that projects have.
+func TestWordsAreNoPath(t *testing.T) {
+	features.Proves(t, "N13")
+	for _, tc := range []struct {
+		why, text, want string
+	}{
+		{"words", "It tracks modified/created/deleted files and/or folders, N/A here.", ""},
+		{"names", "Call showError/showWarning/showNotice then.", ""},
+		{"a folder of the project", "Look into src/modes/interactive first.", "src/modes/interactive"},
+		{"a branch", "It is on origin/entire/sessions now.", "origin/entire/sessions"},
+		{"others lie in its folder", "See entire/cli/strategy, and entire/cli/paths.go there.",
+			"entire/cli/paths.go entire/cli/strategy"},
+		{"others have it inside", "See entire/cli/strategy, and /srv/kw/entire/cli/strategy/git.go there.",
+			"/srv/kw/entire/cli/strategy/git.go entire/cli/strategy"},
+		{"a file", "See modified/created/deleted.go there.", "modified/created/deleted.go"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := said(tc.text)
+			for round := range 3 {
+				got := build([]abi.Message{text}).Lists(400, "", byRune)
+				paths := strings.Fields(lines(got.Rest)["Paths mentioned"])
+				slices.Sort(paths)
+				if strings.Join(paths, " ") != tc.want {
+					t.Errorf("round %d: %q, want %q", round, paths, tc.want)
+				}
+				text = summary(got.Rest)
+			}
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 // Reserved reports whether a line of a summary is read back as one of this
 // package's own. In a text that somebody else wrote it must not stand as it is.
 func Reserved(line string) bool {
+	line = renewed(line)
 	head := headOf(line)
 	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] ||
 		head == headTools || listHeads[head] != none
@@ -26,6 +27,19 @@ var (
 	fileHeads    = map[string]use{headModified: modified, headRead: read, headPaths: mentioned}
 	listHeads    = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
 )
+
+// formerHeads are lines as earlier versions wrote them.
+var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified, "Files read:": headRead,
+	"Other paths:": headPaths}
+
+// renewed is a line as it would be written today.
+func renewed(line string) string {
+	head := headOf(line)
+	if now, ok := formerHeads[head]; ok {
+		return now + line[len(head):]
+	}
+	return line
+}
 
 // headOf is the beginning of a line up to its first colon.
 func headOf(line string) string {
@@ -95,6 +109,7 @@ func (e *entries) line(line string) {
 		return
 	}
 	e.section, e.at = "", 0
+	line = renewed(line)
 	head := headOf(line)
 	rest := strings.TrimPrefix(line, head)
 	switch {
@@ -196,7 +211,7 @@ func (b *builder) taken(name string, c class, i int, u use) {
 	if len(name) >= 3 && len(name) <= 2*maxName {
 		_, shown := (&item{name: name, class: c}).folded()
 		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf)*float64(len(shown))/takenLength, u)
-		b.items[name].written = true
+		b.items[name].written, b.items[name].listed = true, true
 	}
 }
 

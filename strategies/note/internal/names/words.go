@@ -1,0 +1,54 @@
+package names
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
+)
+
+// People write words with slashes between them where they mean one or the other: modified/created/deleted. They look
+// like a path, and are one where the session names something else below the same folder.
+
+// withoutWords leaves out what is only words. What an earlier note listed was looked at then.
+func withoutWords(items []*item) []*item {
+	var paths []*item // that may say of others that they are some
+	return slices.DeleteFunc(items, func(it *item) bool {
+		if it.class != path || it.use != mentioned || it.listed || !isWords(it.name) {
+			return false
+		}
+		if paths == nil { // seldom asked for
+			for _, o := range items {
+				if o.class == path && strings.IndexByte(o.name, '/') >= 0 {
+					paths = append(paths, o)
+				}
+			}
+		}
+		first, rest, _ := strings.Cut(it.name, "/")
+		if topFolders[first] {
+			return false
+		}
+		second, _, _ := strings.Cut(rest, "/")
+		folder := "/" + first + "/" + second + "/"
+		return !slices.ContainsFunc(paths, func(o *item) bool {
+			return o != it && (strings.HasPrefix(o.name, folder[1:]) || strings.Contains(o.name, folder) ||
+				strings.HasSuffix(o.name, strings.TrimSuffix(folder, "/")))
+		})
+	})
+}
+
+// topFolders are those at the top of projects, systems and repositories.
+var topFolders = set.Of(wordLists["top folders"]...)
+
+// isWords reports whether a name is three words or more of letters with slashes between them, and nothing else.
+func isWords(name string) bool {
+	if strings.Count(name, "/") < 2 {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i] | 0x20; (c < 'a' || c > 'z') && (name[i] != '/' || i == 0) {
+			return false
+		}
+	}
+	return true
+}
