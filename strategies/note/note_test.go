@@ -497,7 +497,8 @@ func TestMemory(t *testing.T) {
 func FuzzSummary(f *testing.F) {
 	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```",
 		"```\n```\n```", "## Todos\n- [", "Modified up to here:\n- /: a (edited ×-1, lines 5-) (",
-		"Read up to here:\n- ./: ../: ~/: x\nPaths are relative to /", "## Thread\n[1-9] 99999999999999999999" + note.FoldedMark,
+		"Read up to here:\n- ./: ../: ~/: x\nPaths are relative to /",
+		"## Thread\n[1-9] 99999999999999999999" + note.FoldedMark,
 		"## Thread\n[-1]\n> x\n[9999999999999999999]\n>\n- \n- Agent: ", "## Thread\n[5-2] -7" + note.FoldedMark,
 		"## From the summary of an earlier compaction\n> > > x", "## Exact names\n## Thread\n"} {
 		f.Add(text)

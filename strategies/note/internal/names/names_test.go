@@ -71,7 +71,8 @@ func lines(text string) map[string]string {
 		line = strings.TrimSuffix(line, "\n")
 		head, rest, ok := strings.Cut(line, ":")
 		switch {
-		case strings.HasPrefix(line, "- ") && strings.Contains("Modified up to here Read up to here Paths mentioned", section):
+		case strings.HasPrefix(line, "- ") &&
+			strings.Contains("Modified up to here Read up to here Paths mentioned", section):
 			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
@@ -260,8 +261,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestWordsAreNoPath: words with slashes between them are no path, unless the session names something else below the same
-// folder, or they begin with one that projects have.
+// TestWordsAreNoPath: words with slashes between them are no path, unless the session names something else below the
+// same folder, or they begin with one that projects have.
 func TestWordsAreNoPath(t *testing.T) {
 	features.Proves(t, "N13")
 	for _, tc := range []struct {

@@ -29,8 +29,8 @@ var (
 )
 
 // formerHeads are lines as earlier versions wrote them.
-var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified, "Files read:": headRead,
-	"Other paths:": headPaths}
+var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified,
+	"Files read:": headRead, "Other paths:": headPaths}
 
 // renewed is a line as it would be written today.
 func renewed(line string) string {
