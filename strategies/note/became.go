@@ -13,8 +13,9 @@ import (
 )
 
 // What a summary of another program names may be gone by now, and what it calls open done. Where calls show it, the
-// note says so below the line: a file that was deleted or moved, and of what was open a check that passed since, a file
-// that was changed and a commit that has its number. Nothing is said of a line from its words alone.
+// note says so below the line: a file that was deleted or moved, and of what was open a check that passed since, a
+// file that was changed, a commit that has its number and a todo that is done. Nothing is said of a line from its
+// words alone.
 
 const (
 	// nowMark begins what became of what a line names; several things stand in it, with nowNext between.
@@ -25,9 +26,11 @@ const (
 	nowMoved     = " is moved"
 	nowChanged   = " was changed"
 	nowPassed    = " passed"
+	nowDone      = "\" is done, by the todos"
 	nowCommitted = " was committed: "
 
-	maxBecame = 4 // that are told of one line
+	maxBecame = 4  // that are told of one line
+	minTodo   = 12 // how long a todo is, in bytes, that is looked for
 )
 
 // became says what is known of what lines of a summary name.
@@ -37,6 +40,7 @@ type became struct {
 	changed   []string          // files, since the summary
 	passed    []action.Check    // that passed when they last ran, since the summary
 	committed []string          // since the summary
+	done      []string          // todos that are
 }
 
 // becomes is what became of things by the end of a note.
@@ -44,6 +48,11 @@ func (n *Note) becomes() *became {
 	b := n.since
 	b.gone = n.names.Gone()
 	b.there = lists.Filter(n.Files().Modified, func(f string) bool { _, gone := b.gone[f]; return !gone })
+	for _, t := range n.todos.list {
+		if t.state == 'x' && len(t.text) >= minTodo {
+			b.done = append(b.done, t.text)
+		}
+	}
 	return &b
 }
 
@@ -64,6 +73,8 @@ var (
 	// quotedName is something between backticks, and numberOf the number of a step or a ticket.
 	quotedName = regexp.MustCompile("`[^`]+`")
 	numberOf   = regexp.MustCompile(`\b[A-Z]{2,8}-?\d+\b`)
+	// ticked is how a line says itself that something was done.
+	ticked = regexp.MustCompile(`✅|✓|\[[xX]\]`)
 )
 
 // of says what became of what a line names. Open: the line says what was to be done.
@@ -86,6 +97,11 @@ func (b *became) of(line string, open bool) (list []string) {
 				list = append(list, numbers[0]+nowCommitted+c)
 				break
 			}
+		}
+	}
+	for _, todo := range b.done {
+		if open && !ticked.MatchString(line) && strings.Contains(lower(line), lower(todo)) {
+			list = append(list, `"`+todo+nowDone)
 		}
 	}
 	return list[:min(len(list), maxBecame)]
@@ -129,7 +145,7 @@ func (b *became) passes(name string) bool {
 // with are the marks on a line that an earlier note had, with what is known now in place of what it said of the same.
 func with(earlier string, now []string) string {
 	subject := func(s string) string {
-		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowPassed, nowCommitted} {
+		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowPassed, nowDone, nowCommitted} {
 			if before, _, ok := strings.Cut(s, what); ok {
 				return before
 			}

@@ -46,6 +46,11 @@ func TestWhatBecameOfASummary(t *testing.T) {
 			[]string{"> - `tui-renderer.ts` (line 372)\n  by now: `tui-renderer.ts` was changed\n"}},
 		{"a commit that names it", session("Go.", theirs("## Next Steps (WP14-WP20)\n\n### WP15: Create InteractiveMode\n"+
 			"- Take `x.ts`"), commit), []string{"> WP15: Create InteractiveMode\n  by now: WP15 was committed: 0020de8 WP15"}},
+		{"a todo that is done", session("Go.", theirs("## Pending Tasks\n- Task #6: Wire up the hooks (IN PROGRESS)"),
+			todoWrite("Wire up the hooks", "completed", "Run everything there is", "pending")),
+			[]string{"> - Task #6: Wire up the hooks (IN PROGRESS)\n  by now: \"Wire up the hooks\" is done, by the todos\n"}},
+		{"one that was done then", session("Go.", theirs("## Current Work\n- ✅ Wire up hooks to the handlers"),
+			todoWrite("Wire up hooks to the handlers", "completed")), nil},
 		{"a commit of one of many", session("Go.", theirs(open+"WP15-WP20: clean up"), commit), nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -71,4 +76,23 @@ func TestWhatBecameOfASummary(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	})
+}
+
+// TestCodeOfWhatWasOpen: of what a summary calls open and of what bound, what is long and code is left out: the steps
+// stand before it and behind.
+func TestCodeOfWhatWasOpen(t *testing.T) {
+	features.Proves(t, "N13")
+	tree := strings.Repeat("├── core/agent-session.ts         # MOVE from src/\n", 9)
+	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("## Current Task: Move\n\n" +
+		"### Agreed Structure\n```\nsrc/\n" + tree + "```\n\nNote: one file stays.\n\n## Next Steps\n1. Move files\n" +
+		"```bash\nmise run test\n```\n\n## Files\n```\n" + tree + "```\n")}
+	const want = "> Current Task: Move\n> Agreed Structure\n> [...]\n> Note: one file stays.\n> Next Steps\n" +
+		"> 1. Move files\n> mise run test\nWhat else it says:\n> Files\n"
+	text := render(session("Go.", theirs, said("Done.")), note.Options{Budget: 8000})
+	for round := range 3 {
+		if !strings.Contains(text, want) {
+			t.Errorf("round %d: no\n%s\nin\n%s", round, want, text)
+		}
+		text = render(session(summary(text)), note.Options{Budget: 8000})
+	}
 }

@@ -45,27 +45,48 @@ var (
 // pastOf parts a summary by the titles of its sections.
 func pastOf(text string) (p past) {
 	into, level := &p.rest, 0 // of the heading of what goes there
+	var code []string         // of the block that goes on
+	fenced := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, fence) && into != &p.rest {
+			if fenced = !fenced; !fenced && len(code) <= maxCode {
+				*into = append(*into, code...)
+			} else if !fenced {
+				quoteInto(into, between)
+			}
+			code = nil
+			continue
+		}
+		if fenced {
+			quoteInto(&code, line)
+			continue
+		}
 		if slices.ContainsFunc(asides, func(s string) bool { return strings.HasPrefix(line, s) }) {
 			continue
 		}
 		marks := len(line) - len(strings.TrimLeft(line, "#"))
 		if title, ok := sectionTitle(line); ok && (level == 0 || marks <= level) { // not one below it
-			level = 0
-			switch title = strings.ToLower(title); {
-			case toolcall.HasAny(title, openTitles):
-				into, level = &p.open, marks
-			case toolcall.HasAny(title, boundTitles):
-				into, level = &p.bound, marks
-			default:
-				into = &p.rest
+			into, level = p.section(title), 0
+			if into != &p.rest {
+				level = marks
 			}
 		}
 		quoteInto(into, line)
 	}
 	p.open, p.bound, p.rest = ends(p.open), ends(p.bound), ends(p.rest)
 	return p
+}
+
+// section are the lines that go with those of a section of this title.
+func (p *past) section(title string) *[]string {
+	switch title = strings.ToLower(title); {
+	case toolcall.HasAny(title, openTitles):
+		return &p.open
+	case toolcall.HasAny(title, boundTitles):
+		return &p.bound
+	}
+	return &p.rest
 }
 
 // ends are the first and the last lines of many, in half of maxEarlier.
@@ -78,7 +99,8 @@ func ends(lines []string) []string {
 
 // quoteInto adds one line of a summary. Headings in it are none of the note's.
 func quoteInto(lines *[]string, line string) {
-	if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")); line != "" {
+	line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#"))
+	if n := len(*lines); line != "" && (line != between || n == 0 || (*lines)[n-1] != between) {
 		*lines = append(*lines, clip.Words(line, 4*maxEntry))
 	}
 }
@@ -114,6 +136,8 @@ const (
 	between = "[...]"
 	// retoldShare is how much of its share the rest of a summary has whose messages the thread tells, in hundredths.
 	retoldShare = 25
+	// maxCode is how long a block of code is, in lines, that is told of what was open or bound.
+	maxCode = 3
 	// firstPart is how much of what is shown of a summary is its beginning, in hundredths.
 	firstPart = 70
 )
