@@ -92,11 +92,17 @@ $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
 
 # The agents that plugs are tested with. Their own scripts fetch or unpack the programs.
 AGENTS := integrations/testdata/agents
-npm-agents: $(BUILD)/agents/node_modules
+npm-agents: $(BUILD)/agents/node_modules $(BUILD)/agents-next/node_modules
 $(BUILD)/agents/node_modules: $(AGENTS)/package.json
 	@mkdir -p $(BUILD)/agents && cp $^ $(BUILD)/agents/
 	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents
 	cd $(BUILD)/agents/node_modules && (cd @anthropic-ai/claude-code && node install.cjs) && (cd opencode-ai && node postinstall.mjs)
+	@touch $@
+
+# Those that want a newer Node than a machine may have bring one: npm has it.
+$(BUILD)/agents-next/node_modules: $(AGENTS)-next/package.json
+	@mkdir -p $(BUILD)/agents-next && cp $^ $(BUILD)/agents-next/
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents-next
 	@touch $@
 
 # The official SDKs in JavaScript, which judge the proxy.

@@ -122,6 +122,9 @@ type Overrides struct {
 	KeepLast *int `json:"keep_last,omitempty"`
 	// NoPrune leaves old tool output as it is.
 	NoPrune bool `json:"no_prune,omitempty"`
+	// OnePiece lets nothing stay before something that goes, beside what always does: see
+	// [strategies.KeepConfig].
+	OnePiece bool `json:"one_piece,omitempty"`
 }
 
 // keepsLast reports whether somebody says how many messages stay, which the target then
@@ -152,6 +155,7 @@ func (o *Overrides) apply(p Policy) Policy {
 		p.Keep.Messages, p.Keep.Tokens, p.Keep.Exchanges = *o.KeepLast, 0, 0
 	}
 	p.Prune.Off = p.Prune.Off || o.NoPrune
+	p.Keep.OnePiece = p.Keep.OnePiece || o.OnePiece
 	when := &p.When
 	if o.Upper != 0 || o.Lower != 0 {
 		when.MaxTokens, when.ReserveTokens = 0, 0

@@ -58,11 +58,70 @@ func (a *chatAgent) recordedCompactions(t *testing.T) (n int) {
 const window = 60_000
 
 func newPi(t *testing.T) *chatAgent {
-	a := newChatAgent(t, "pi")
+	return newChatAgent(t, "pi").models(t)
+}
+
+// models tells pi of the scripted model.
+func (a *chatAgent) models(t *testing.T) *chatAgent {
+	t.Helper()
 	a.put(t, ".pi/agent/models.json", fmt.Sprintf(`{"providers":{"loop":{"baseUrl":%q,"api":"openai-completions","apiKey":"x",`+
 		`"models":[{"id":"m1","name":"m1","contextWindow":%d,"maxTokens":2000,`+
 		`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, agenttest.Chat(t, a.model), window))
 	return a
+}
+
+// nextPi is a pi that needs a newer Node, and lets extensions edit what its model sees.
+func nextPi(t *testing.T) *chatAgent {
+	t.Helper()
+	program := agenttest.Next(t, "pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js")
+	a := &chatAgent{program: program, kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
+	a.Home = agenttest.NewHome(t, a.program, a.kagewasm)
+	return a.models(t)
+}
+
+// TestPiPrunes: in a pi that lets extensions edit what its model sees, old results of tools are shortened at the end of
+// a turn where the window fills, by edits that the session file keeps: the results stay there, and what the model sees
+// stays short when the session is gone on with.
+func TestPiPrunes(t *testing.T) {
+	features.Proves(t, "N11")
+	a := nextPi(t)
+	a.Must(t, a.kagewasm, "install", "pi")
+	settings := filepath.Join(a.State, "kagewasm", "agents", "pi.yaml")
+	if err := os.WriteFile(settings, []byte("compaction: {prune: {protect_tokens: 9000, minimum_savings: 2000}}\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 7 {
+		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
+		text := strings.Repeat(fmt.Sprintf("a line of file %d that says next to nothing\n", n), 500)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.model.Say(agenttest.Answer{Text: "I look.", Calls: []agenttest.Call{bashCommand(file)}},
+			agenttest.Answer{Text: fmt.Sprintf("File %d is about depots.", n)})
+		a.pi(t, fmt.Sprintf("What is in file %d?", n))
+	}
+	a.pi(t, "go on")
+	pruned := a.model.Last(t)
+	if pruned.Says("a line of file 0 that") || !pruned.Says("a line of file 6 that") ||
+		!pruned.Says("File 0 is about depots.") {
+		t.Errorf("the model reads %.6000s", pruned.Body)
+	}
+	for i, r := range a.model.Requests() {
+		chatPairsWhole(t, i, r)
+	}
+	kept := false
+	for path, text := range agenttest.Tree(t, filepath.Join(a.Dir, ".pi", "agent", "sessions")) {
+		kept = kept || strings.Contains(text, `"context_edit"`) && strings.Contains(text, "a line of file 0 that") &&
+			strings.HasSuffix(path, ".jsonl")
+	}
+	if all, _ := a.compactions(t); !kept || all != 0 {
+		t.Errorf("the session file keeps edits and results: %v; %d compactions", kept, all)
+	}
+	a.pi(t, "and on")
+	if now := a.model.Last(t); now.Size() > pruned.Size()*105/100 {
+		t.Errorf("gone on with: %d bytes of messages, %d before", now.Size(), pruned.Size())
+	}
 }
 
 // pi runs a prompt in the latest session, or in what flags say.
@@ -95,7 +154,23 @@ func (a *chatAgent) compactions(t *testing.T) (all, ours int) {
 // from its result, and what was compacted stays so when the session is gone on with, and in a fork.
 func TestPiConversation(t *testing.T) {
 	features.Proves(t, "N11")
-	a := newPi(t)
+	t.Run("0.74", func(t *testing.T) {
+		a := newPi(t)
+		if ours := a.piConversation(t); a.recordedCompactions(t) < ours {
+			t.Errorf("the store has %d compactions, pi has %d", a.recordedCompactions(t), ours)
+		}
+	})
+	t.Run("0.87", func(t *testing.T) { // which edits what it has: the store tells a compaction before that as undone
+		a := nextPi(t)
+		if a.piConversation(t); a.recordedCompactions(t) == 0 {
+			t.Error("the store has no compaction")
+		}
+	})
+}
+
+// piConversation returns how often pi has compacted.
+func (a *chatAgent) piConversation(t *testing.T) (ours int) {
+	t.Helper()
 	before := agenttest.Tree(t, a.Dir)
 	a.Must(t, a.kagewasm, "install", "pi")
 	turns := agenttest.Replay(t, recorded(t, longSession), a.Project, bashCommand)
@@ -131,15 +206,13 @@ func TestPiConversation(t *testing.T) {
 	if now := a.model.Last(t); now.Size() > compacted.Size()*105/100 {
 		t.Errorf("forked: %d bytes of messages, %d after the compaction", now.Size(), compacted.Size())
 	}
-	if got := a.recordedCompactions(t); got < ours {
-		t.Errorf("the store has %d compactions, pi has %d", got, ours)
-	}
 	a.Must(t, a.kagewasm, "uninstall", "pi")
-	own := []string{".pi/agent/sessions", ".pi/agent/auth.json", ".pi/agent/settings.json", ".pi/agent/bin", ".npm",
-		".cache"}
+	own := []string{".pi/agent/sessions", ".pi/agent/auth.json", ".pi/agent/settings.json", ".pi/agent/bin",
+		".pi/agent/models-store.json", ".npm", ".cache"}
 	if left := agenttest.Changed(before, agenttest.Tree(t, a.Dir), own...); len(left) > 0 {
 		t.Errorf("uninstall left %v", left)
 	}
+	return ours
 }
 
 // TestPiGoesOn: where kagewasm is killed or gone, pi compacts itself.

@@ -32,6 +32,9 @@ type KeepConfig struct {
 	// Where that leaves no room, what has to stay of what persons wrote is cut too, unless
 	// it is switched off: see [ShortenWords].
 	MessageTokens int
+	// OnePiece lets nothing that may go stay before something that goes, for hosts that keep a
+	// session from one message on. By default a giant may go alone.
+	OnePiece bool
 	// DropThinking leaves out what the model thought in answers that stay behind the
 	// first change that pruning or a compaction makes, pinned ones included. For
 	// models that bind it ([tokens.Model]): their provider refuses it there. By default
@@ -108,7 +111,7 @@ func (k *KeepConfig) count(v *View) (n int) {
 //
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the
-// session everything before it.
+// session everything before it. Where one piece is to stay, everything before it goes too.
 func Cut(v *View, note int, keep KeepConfig) []string {
 	from := keep.start(v)
 	if v.Fits() && !v.olderThan(from) {
@@ -127,7 +130,7 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 		case n.within(left):
 			left = left.less(n)
 			continue
-		case n.within(half):
+		case keep.OnePiece, n.within(half):
 			left = size{-1, -1} // the cut: everything older goes
 		}
 		for _, i := range u {

@@ -71,7 +71,7 @@ func (f *compactFlags) policy(conf configured) kagewasm.Policy {
 
 // overrides are the strategy and the thresholds that flags give.
 func (f *compactFlags) overrides() *kagewasm.Overrides {
-	o := &kagewasm.Overrides{Strategy: f.strategy}
+	o := &kagewasm.Overrides{Strategy: f.strategy, OnePiece: f.onePiece}
 	if f.given("upper") {
 		o.Upper = f.upper
 	}

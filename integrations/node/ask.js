@@ -46,10 +46,11 @@ const post = (operation, body, signal) =>
 const missing = error => ["ENOENT", "ECONNREFUSED", "FailedToOpenSocket", "ConnectionRefused"].includes(error.code)
 const startServer = signal => run(["serve", "--background"], "", signal)
 
-const bodyOf = (plug, text, { session, window, format, to, model, instructions, reason, prune, target }, more) => {
+const bodyOf = (plug, text, asked, more) => {
+  const { session, window, format, to, model, instructions, reason, prune, target, piece } = asked
   const settings = { plug, plug_version: version, format, to, record: true, no_prune: prune === false, ...more }
-  const of = { id: session, context_window: window, model, instructions, reason, target_tokens: target }
-  return JSON.stringify({ ...settings, ...of, messages: text })
+  const of = { id: session, context_window: window, model, instructions, reason }
+  return JSON.stringify({ ...settings, ...of, target_tokens: target, one_piece: piece, messages: text })
 }
 
 const served = async (plug, text, settings, signal) => {
@@ -63,11 +64,12 @@ const served = async (plug, text, settings, signal) => {
   return made.messages
 }
 
-const flagsOf = ({ session, window, format, to, model, instructions, reason, prune, target }) => {
+const flagsOf = ({ session, window, format, to, model, instructions, reason, prune, target, piece }) => {
   const flags = ["--format", format]
   const more = { to, session, model, window, instructions, reason }
   for (const [flag, value] of Object.entries(more)) if (value) flags.push("--" + flag, String(value))
   if (prune === false) flags.push("--no-prune")
+  if (piece) flags.push("--one-piece")
   if (target !== undefined) flags.push("--target", String(target))
   return [...flags, ...policy]
 }
@@ -75,12 +77,20 @@ const flagsOf = ({ session, window, format, to, model, instructions, reason, pru
 const commanded = (text, settings, signal) =>
   run(["compact", "-", "--force", "--quiet", ...flagsOf(settings)], text, signal)
 
+const linesOf = text => text.split("\n").filter(line => line !== "").map(line => JSON.parse(line))
+
 // compact has kagewasm compact the text of a session, and returns what stays, in the neutral format.
 export const compact = async (plug, text, settings, signal = undefined) => {
   const asked = { format: "neutral", ...settings }
   const byCommand = () => commanded(text, asked, signal)
   const stays = socket === "" ? await byCommand() : await served(plug, text, asked, signal).catch(byCommand)
-  return stays.split("\n").filter(line => line !== "").map(line => JSON.parse(line))
+  return linesOf(stays)
+}
+
+// prune has kagewasm shorten old tool output of a session and record nothing, and returns it in the neutral format.
+export const prune = async (text, settings) => {
+  const flags = flagsOf({ ...settings, to: "neutral" })
+  return linesOf(await run(["compact", "-", "--upper", "1", "--no-record", "--quiet", ...flags], text))
 }
 
 const silence = 300_000 // milliseconds in which nobody is asked again who listens

@@ -1,38 +1,45 @@
 // Compaction of pi by kagewasm. What fails here leaves the work to pi.
-import { compact, run, turnEnded } from "./ask.js"
+import { compact, prune, run, turnEnded } from "./ask.js"
+import { due, edits } from "./prune.ts"
 
-type Entry = { type: string; id: string; firstKeptEntryId?: string; details?: any }
+type Entry = { type: string; id: string; firstKeptEntryId?: string; details?: any; message?: any }
 type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
 
 const textOf = ({ content }: Line) =>
   typeof content === "string" ? content : content.map(p => p.text ?? `[${p.type}]`).join("\n")
 
-// summarized makes pi's compaction of what kagewasm kept. pi keeps one piece of a session, all entries from one on:
-// what stays before that piece, such as the task, goes into the summary in its own words.
+// summarized makes pi's compaction of what kagewasm kept of entries. pi keeps one piece of a session, all entries from
+// one on: what stays before that piece, such as the task and the newest request, is told in the summary word for word.
 export const summarized = (kept: Line[], entries: Entry[]) => {
-  const at = new Map(entries.map((entry, index) => [entry.id, index]))
-  const note = kept.findLastIndex(line => line.kind === "compaction_summary" && !at.has(line.id))
-  const first = kept[note + 1]
-  if (note < 0 || first === undefined || !at.has(first.id) || first.role === "tool") return undefined
-  const pinned = kept.slice(0, note)
+  const known = new Set(entries.map(entry => entry.id))
+  const stays = new Set(kept.map(line => line.id))
+  const gone = entries.findLastIndex(entry => speaks(entry) && !stays.has(entry.id))
+  const piece = new Set(entries.slice(gone + 1).map(entry => entry.id))
+  const first = kept.find(line => piece.has(line.id) && line.role !== "system")
+  if (first === undefined || first.role === "tool") return undefined
+  const lines = kept.slice(0, kept.indexOf(first)).filter(line => line.role !== "system") // those pi carries on
+  const notes = lines.filter(line => line.kind === "compaction_summary")
+  if (notes.length !== 1 || known.has(notes[0].id) || lines.some(line => line.role !== "user")) return undefined
   const still = (line: Line) => (line.kind ? "" : `The ${line.role} said, and it still holds:\n`) + textOf(line)
-  return {
-    summary: [...pinned.map(still), textOf(kept[note])].join("\n\n"),
-    firstKeptEntryId: first.id,
-    details: { kagewasm: { pinned: pinned.map(line => line.id), note: textOf(kept[note]) } },
-  }
+  const ids = lines.map(line => line.id)
+  const at = lines.indexOf(notes[0])
+  const details = { pinned: ids.slice(0, at), note: textOf(notes[0]), then: ids.slice(at + 1) }
+  return { summary: lines.map(still).join("\n\n"), firstKeptEntryId: first.id, details: { kagewasm: details } }
 }
 
-// live are the entries as kagewasm left them: what stayed before the piece, the note, and the piece.
+const speaks = ({ type, message }: Entry) =>
+  ["message", "custom_message", "branch_summary"].includes(type) && message?.role !== "system"
+
+// live are the entries as kagewasm left them: what stayed before the piece, with the note among it, and the piece.
 export const live = (entries: Entry[]): Entry[] => {
   const last = entries.findLast(entry => entry.type === "compaction")
   const ours = last?.details?.kagewasm
   if (ours === undefined) return entries
-  const pinned = entries.filter(entry => ours.pinned.includes(entry.id))
+  const those = (ids: string[]) => entries.filter(entry => ids.includes(entry.id))
   const note = { ...last!, type: "message", message: { role: "user", content: [{ type: "text", text: ours.note }] } }
   const from = entries.findIndex(entry => entry.id === last!.firstKeptEntryId)
   const piece = entries.slice(from).filter(entry => entry.type !== "compaction")
-  const kept = [...pinned, note, ...piece]
+  const kept = [...those(ours.pinned), note, ...those(ours.then ?? []), ...piece]
   return kept.map((entry, i) => ({ ...entry, parentId: kept[i - 1]?.id ?? null }))
 }
 
@@ -53,11 +60,12 @@ export default function (pi: any) {
     const wanted = compacting
     wish = compacting = undefined
     try {
+      const entries = live(event.branchEntries)
       const window = ctx.model?.contextWindow
       const asked = wanted ?? { instructions: event.customInstructions }
-      const settings = { format: "pi", to: "neutral", prune: false, window, ...asked }
-      const kept: Line[] = await compact("pi", sessionOf(ctx, event.branchEntries), settings, event.signal)
-      const cut = summarized(kept, event.branchEntries)
+      const settings = { format: "pi", to: "neutral", prune: false, piece: true, window, ...asked }
+      const kept: Line[] = await compact("pi", sessionOf(ctx, entries), settings, event.signal)
+      const cut = summarized(kept, entries)
       if (cut !== undefined) return { compaction: { ...cut, tokensBefore: event.preparation.tokensBefore } }
     } catch (error) {
       if (ctx.hasUI && wanted === undefined) ctx.ui.notify(`kagewasm did not compact, so pi does: ${error}`, "warning")
@@ -87,6 +95,18 @@ export default function (pi: any) {
   })
 
   pi.on("session_shutdown", () => told)
+
+  const worth = due()
+  pi.on("turn_end", async (event: any, ctx: any) => {
+    const used = ctx.getContextUsage?.()
+    if (!Array.isArray(event.entries) || !used || !worth(used)) return // a pi before 0.87, or too early
+    try {
+      const entries = live(ctx.sessionManager.getBranch())
+      const pruned = await prune(sessionOf(ctx, entries), { format: "pi", window: used.contextWindow })
+      const made = edits(entries, pruned)
+      if (made.length > 0) return { entries: [...event.entries, ...made] }
+    } catch {} // results stay as they are
+  })
 
   pi.registerCommand("kagewasm", {
     description: "Show what kagewasm compacted: status, or lost PATTERN",

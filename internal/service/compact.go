@@ -26,12 +26,14 @@ type Manual struct {
 	Instructions string   `json:"instructions,omitempty" maxLength:"20000" doc:"what to keep in view"`
 	Release      []string `json:"release,omitempty" doc:"messages that plugins pinned and that need not stay"`
 	NoPrune      bool     `json:"no_prune,omitempty" doc:"leave old tool output as it is"`
+	// OnePiece is for hosts that keep a session from one message on.
+	OnePiece bool `json:"one_piece,omitempty" doc:"let nothing stay before what goes, beside what always stays"`
 }
 
 // Overrides are those of a request.
 func (m *Manual) overrides(prompt string) *kagewasm.Overrides {
 	o := &kagewasm.Overrides{Strategy: m.Strategy, Summarize: m.Summarize, Prompt: prompt, KeepLast: m.KeepLast,
-		NoPrune: m.NoPrune}
+		NoPrune: m.NoPrune, OnePiece: m.OnePiece}
 	if m.Upper != nil {
 		o.Upper = *m.Upper
 	}

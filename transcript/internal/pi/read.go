@@ -8,7 +8,11 @@
 // not see them, and the text that pi shows the model. An extension's
 // custom_message has the kind that its customType names if [abi.Kind] knows it.
 // Otherwise it is synthetic, as is a branch_summary. Thinking and images are parts
-// as the Messages API writes them. pi has no place for a system message: it is a
+// as the Messages API writes them.
+//
+// A system message says what changes of the prompt, by sections, and of the tools; the
+// first one says all of it. It has the texts of its sections; a later one has the kind
+// instructions, as it stays. Older sessions have none, so one of another format is a
 // custom_message of customType system_prompt.
 //
 // A compaction entry is a compaction_summary. The latest one counts: pi shows the
@@ -22,6 +26,7 @@ package pi
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
@@ -36,7 +41,7 @@ var (
 	lineKeys = []string{"type", "version", "id", "parentId", "timestamp", "message", "summary", "firstKeptEntryId",
 		"firstKeptEntryIndex", "customType", "content", "targetId", "modelId", "replacement"}
 	messageKeys = []string{"role", "content", "model", "toolCallId", "toolName", "isError", "command", "output",
-		"exitCode", "cancelled", "truncated", "fullOutputPath", "excludeFromContext", "customType", "summary"}
+		"exitCode", "cancelled", "truncated", "fullOutputPath", "excludeFromContext", "customType", "summary", "sections"}
 	blockKeys = []string{"type", "text", "thinking", "thinkingSignature", "id", "name", "arguments", "data", "mimeType"}
 )
 
@@ -134,18 +139,19 @@ func (d *tree) edit(i int, o *jsondoc.Object) {
 	if of < 0 || of >= i || !d.HasMessage(of) {
 		return
 	}
-	if d.lines[of].omitted = !o.Is("replacement", '"') && !o.Is("replacement", '['); d.lines[of].omitted {
+	if d.lines[of].omitted = !o.Is("replacement", '{'); d.lines[of].omitted {
 		return
 	}
+	o = o.Sub("replacement", "content")
 	m := d.Messages[d.MessagesIn(of)[0]]
 	switch m.Role {
 	case abi.RoleAssistant:
 		m.TakeCalls(&codec.Message{})
-		d.says(i, m, o, "replacement")
+		d.says(i, m, o)
 	case abi.RoleTool:
-		m.Content, m.Output = readContent(o, "replacement"), codec.SlotOf(i, o, "replacement")
+		m.Content, m.Output = readContent(o), codec.SlotOf(i, o, "content")
 	default:
-		m.Content = readContent(o, "replacement")
+		m.Content = readContent(o)
 	}
 }
 
@@ -165,14 +171,16 @@ func (d *tree) synthetic(i int, o *jsondoc.Object) {
 func (d *tree) message(i int, o *jsondoc.Object) {
 	at := o.Raw("role")
 	switch role := o.Str("role"); role {
+	case "system":
+		d.system(i, o)
 	case "user":
-		m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o, "content")})
+		m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
 		m.Kind = content.Framed(m.Content)
 	case "assistant":
 		d.answer(i, o)
 	case "toolResult":
 		m := d.add(i, abi.Message{Role: abi.RoleTool, ToolCallID: o.Str("toolCallId"), Name: o.Str("toolName"),
-			IsError: o.Flag("isError"), Content: readContent(o, "content")})
+			IsError: o.Flag("isError"), Content: readContent(o)})
 		m.Output = codec.SlotOf(i, o, "content")
 	case "bashExecution":
 		m := d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(bashText(o))})
@@ -185,13 +193,30 @@ func (d *tree) message(i int, o *jsondoc.Object) {
 	case "branchSummary", "compactionSummary":
 		d.synthetic(i, o)
 	default:
-		o.Fail(max(at.Start, o.At.Start), "use user, assistant, toolResult, bashExecution or custom",
+		o.Fail(max(at.Start, o.At.Start), "use system, user, assistant, toolResult, bashExecution or custom",
 			"role %s", jsondoc.Quoted(role))
 	}
 }
 
+// system reads a system message: its own text, and that of each section which it sets.
+func (d *tree) system(i int, o *jsondoc.Object) {
+	m := d.add(i, abi.Message{Role: abi.RoleSystem})
+	if m.Index > 0 {
+		m.Kind = abi.KindInstructions
+	}
+	texts := []string{readContent(o).Text()}
+	sections := o.Sub("sections")
+	for _, f := range sections.Fields {
+		if sections.Kind(f.Value) == '"' {
+			texts = append(texts, sections.Unquote(f.Value))
+		}
+	}
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	m.Content = abi.Text(strings.Join(texts, "\n\n"))
+}
+
 func (d *tree) custom(i int, o *jsondoc.Object) {
-	m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o, "content")})
+	m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
 	kind := abi.Kind(o.Str("customType"))
 	switch framed := content.Framed(m.Content); {
 	case kind == systemType:
@@ -208,16 +233,16 @@ func (d *tree) custom(i int, o *jsondoc.Object) {
 func (d *tree) answer(i int, o *jsondoc.Object) {
 	m := d.add(i, abi.Message{Role: abi.RoleAssistant})
 	d.NoteModel(o.Str("model"))
-	d.says(i, m, o, "content")
+	d.says(i, m, o)
 }
 
-// says reads what an answer says and calls, from a key in entry i.
-func (d *tree) says(i int, m *codec.Message, o *jsondoc.Object, key string) {
-	if !o.Is(key, '[') {
-		m.Content = codec.Content(o, key)
+// says reads what an answer in entry i says and calls.
+func (d *tree) says(i int, m *codec.Message, o *jsondoc.Object) {
+	if !o.Is("content", '[') {
+		m.Content = codec.Content(o, "content")
 		return
 	}
-	m.Content = readBlocks(o, key, func(b *jsondoc.Object) bool {
+	m.Content = readBlocks(o, func(b *jsondoc.Object) bool {
 		if b.Str("type") != "toolCall" {
 			return false
 		}
@@ -227,17 +252,17 @@ func (d *tree) says(i int, m *codec.Message, o *jsondoc.Object, key string) {
 }
 
 // readContent reads a string or a list of blocks.
-func readContent(o *jsondoc.Object, key string) abi.Content {
-	if !o.Is(key, '[') {
-		return codec.Content(o, key)
+func readContent(o *jsondoc.Object) abi.Content {
+	if !o.Is("content", '[') {
+		return codec.Content(o, "content")
 	}
-	return readBlocks(o, key, func(*jsondoc.Object) bool { return false })
+	return readBlocks(o, func(*jsondoc.Object) bool { return false })
 }
 
 // readBlocks reads a list of blocks, without those that are calls.
-func readBlocks(o *jsondoc.Object, key string, isCall func(b *jsondoc.Object) bool) abi.Content {
+func readBlocks(o *jsondoc.Object, isCall func(b *jsondoc.Object) bool) abi.Content {
 	var parts []abi.Part
-	for _, at := range o.List(key) {
+	for _, at := range o.List("content") {
 		if b := o.Child(at, "a content block", blockKeys...); o.Err() == nil && !isCall(b) {
 			parts = append(parts, readPart(b))
 		}

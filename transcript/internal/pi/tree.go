@@ -3,6 +3,7 @@ package pi
 import (
 	"strconv"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -65,6 +66,9 @@ func (d *tree) supersede() {
 		}
 	}
 	d.Supersede(func(m *codec.Message) bool {
+		if m.Role == abi.RoleSystem && d.lines[m.Rec].typ == "message" {
+			return d.lines[m.Rec].omitted // pi carries on what system messages say
+		}
 		return m.Rec < kept || d.lines[m.Rec].omitted || m.Rec < last && d.lines[m.Rec].typ == "compaction"
 	})
 }
