@@ -138,7 +138,7 @@ func (p *parser) line(line string) {
 		}
 	case headThread:
 		p.thread = append(p.thread, line)
-	case headState, headBefore:
+	case headState, headBefore, headLast:
 		p.state = append(p.state, line)
 	case headRules:
 		if r, ok := readRule(entry); listed && ok {

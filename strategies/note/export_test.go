@@ -27,6 +27,7 @@ const (
 	AgainMark   = againMark
 	HeadState   = headState
 	HeadBefore  = headBefore
+	HeadLast    = headLast
 	HeadThread  = headThread
 	HeadRules   = headRules
 	HeadTodos   = headTodos

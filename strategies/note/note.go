@@ -24,6 +24,7 @@ type Note struct {
 	steps       []step   // what was said and done last
 	standing    standing // behind them
 	follows     bool     // agents go on in what stays
+	between     bool     // something stays between what goes
 	past        past     // a summary that somebody else wrote
 	since       became   // what was done behind it
 	transcripts []string // how earlier notes say that more can be found
@@ -79,6 +80,7 @@ func Build(ctx context.Context, s Session) *Note {
 	n.turns = r.thread.finish()
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
+	n.between = slices.Contains(s.Gone[max(0, slices.Index(s.Gone, true)):r.last+1], false)
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // heads are the lines that [parser] goes by.
-var heads = []string{intro, headThread, headRules, headLoaded, headState, headBefore, headTodos, headEarlier}
+var heads = []string{intro, headThread, headRules, headLoaded, headState, headBefore, headLast, headTodos, headEarlier}
 
 // parts are the pieces of a note that are written already, in the order in which a
 // reader sees them.

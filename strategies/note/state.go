@@ -18,6 +18,8 @@ const (
 	headState = "## Where it stood at the end"
 	// headBefore stands there where agents go on in what stays: what is told is not the end.
 	headBefore = "## Where it stood before the messages below"
+	// headLast stands there where some of them came before what is told.
+	headLast = "## Where it stood before the last messages below"
 	// belowLine stands above how things stand where messages stay below: it holds with these.
 	belowLine = "With the messages below:"
 	moreLine  = "  "
@@ -54,7 +56,10 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	if len(steps) == 1 && steps[0].said != "" && closing(steps[0].said) == clip.OneLine(steps[0].said) {
 		steps = nil // the thread says all of it
 	}
-	if n.follows {
+	switch {
+	case n.follows && n.between:
+		heading = headLast
+	case n.follows:
 		heading = headBefore
 	}
 	held, left := holding(n.turns), budget-count(heading+"\n[10]")-2

@@ -11,9 +11,11 @@ import (
 
 // state is what a note says of where the work stood, without its head.
 func state(text string) string {
-	_, part, ok := strings.Cut(text, note.HeadState+"\n")
-	if !ok {
-		_, part, _ = strings.Cut(text, note.HeadBefore+"\n")
+	part, ok := "", false
+	for _, head := range []string{note.HeadState, note.HeadBefore, note.HeadLast} {
+		if !ok {
+			_, part, ok = strings.Cut(text, head+"\n")
+		}
 	}
 	part, _, _ = strings.Cut(part, "\n\n")
 	return part
@@ -128,6 +130,13 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	push[0].ToolCalls[0].ID, push[1].ToolCallID = "p", "p"
 	msgs := session(head, run("false", "Exit code 1", true), push, said("Pushed."))
 	text := write(goneUpTo(len(head), msgs), note.Options{})
+	s := goneUpTo(len(head), msgs)
+	s.Gone[2] = false // came before what is told
+	const last = "## Where it stood before the last messages below\n[1]\n- "
+	if got := write(s, note.Options{}); !strings.Contains(got, last) || !strings.Contains(state(render(session(
+		summary(got)), note.Options{})), "3f2a1bc") {
+		t.Errorf("%s", got)
+	}
 	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, "at the end") {
 		t.Errorf("%s", text)
 	}
