@@ -6,6 +6,8 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 // Content is what a message says: a plain string, or a list of parts. A string
@@ -49,10 +51,10 @@ func (p Part) WithText(text string) Part {
 	if json.Unmarshal(p.raw, &fields) != nil {
 		return Part{Type: p.Type, Text: text}
 	}
-	if said, err := marshal(text); err == nil {
+	if said, err := plainjson.Marshal(text); err == nil {
 		fields["text"] = said
 	}
-	raw, err := marshal(fields)
+	raw, err := plainjson.Marshal(fields)
 	if err != nil {
 		return Part{Type: p.Type, Text: text}
 	}
@@ -129,9 +131,9 @@ func (p Part) value() (v any, err error) {
 // MarshalJSON writes the form the content was read in.
 func (c Content) MarshalJSON() ([]byte, error) {
 	if c.parts == nil {
-		return marshal(c.text)
+		return plainjson.Marshal(c.text)
 	}
-	return marshal(c.parts)
+	return plainjson.Marshal(c.parts)
 }
 
 // UnmarshalJSON accepts a string, a list of parts, or null.
@@ -155,7 +157,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	if p.raw != nil {
 		return p.raw, nil
 	}
-	return marshal(struct {
+	return plainjson.Marshal(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{p.Type, p.Text})
@@ -184,16 +186,4 @@ func (p *Part) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(text, &p.Text)
 	}
 	return nil
-}
-
-// marshal is json.Marshal without the escaping of <, > and & that the package
-// applies by default: what is written is text for a model, not for a page.
-func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 // Knob is one setting of a plugin that an operator can turn.
@@ -35,9 +37,9 @@ type Knob struct {
 func (k Knob) MarshalJSON() ([]byte, error) {
 	type plain Knob // without this method
 	if k.Type != KnobRange && k.Type != KnobIntRange {
-		return marshal(plain(k))
+		return plainjson.Marshal(plain(k))
 	}
-	return marshal(struct {
+	return plainjson.Marshal(struct {
 		plain
 		Min float64 `json:"min"`
 		Max float64 `json:"max"`
@@ -151,7 +153,7 @@ func (k *Knob) Parse(s string) (json.RawMessage, error) {
 	if json.Valid(raw) && k.Check(raw) == nil {
 		return raw, nil
 	}
-	quoted, err := marshal(s)
+	quoted, err := plainjson.Marshal(s)
 	if err != nil {
 		return nil, err
 	}

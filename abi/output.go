@@ -1,5 +1,7 @@
 package abi
 
+import "github.com/kagewasm/kagewasm/internal/plainjson"
+
 // Output is what a hook answers. The empty output and JSON null mean "nothing
 // to say"; a plugin with both roles may fill the fields of both.
 //
@@ -94,9 +96,9 @@ func (o *Output) Compacts() bool { return o.Messages != nil || o.Summary != "" }
 // message.
 func (m OutputMessage) MarshalJSON() ([]byte, error) {
 	if m.Ref != "" {
-		return marshal(struct {
+		return plainjson.Marshal(struct {
 			Ref string `json:"ref"`
 		}{m.Ref})
 	}
-	return marshal(m.Message)
+	return plainjson.Marshal(m.Message)
 }

@@ -1,5 +1,7 @@
 package abi
 
+import "github.com/kagewasm/kagewasm/internal/plainjson"
+
 // Plan is a compaction proposed: by a strategy, by a plugin or by a model.
 // It names messages by id and changes nothing by itself; the host's firewall
 // checks it and applies it, whoever made it.
@@ -39,7 +41,7 @@ type Plan struct {
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	p.Supersede = notNil(p.Supersede)
-	return marshal(plain(p))
+	return plainjson.Marshal(plain(p))
 }
 
 // Insert is one message that a plan adds.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 // Record is a compaction done, or one that failed. The host
@@ -106,14 +108,14 @@ func (f Files) Merged() Files {
 func (f Files) MarshalJSON() ([]byte, error) {
 	type plain Files
 	f.Read, f.Modified = notNil(f.Read), notNil(f.Modified)
-	return marshal(plain(f))
+	return plainjson.Marshal(plain(f))
 }
 
 // MarshalJSON writes the id lists as lists even where they are nil.
 func (r Record) MarshalJSON() ([]byte, error) {
 	type plain Record
 	r.Superseded, r.Inserted = notNil(r.Superseded), notNil(r.Inserted)
-	return marshal(plain(r))
+	return plainjson.Marshal(plain(r))
 }
 
 // notNil is the list that JSON writes as [] where Go has nil: a guest in

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -66,13 +67,23 @@ func (b *builder) checkKnob(m *abi.Manifest, n *node, value []byte) {
 // checkDefaults: where the configuration does not set a knob that names a model, its default in
 // the manifest is one of Models.
 func (b *builder) checkDefaults(m *abi.Manifest, n *node, set abi.Config) {
-	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
-		knob := m.Knobs[name]
-		if _, ok := set[name]; ok || knob.Type != abi.KnobModelAlias || knob.Default == nil {
-			continue
-		}
-		if err := b.config.KnowsModel(knob.Default); err != nil {
-			b.fail(n.pos, "knob %s of plugin %s, by its manifest's default: %v; set it under knobs", name, m.Name, err)
+	for name, err := range b.config.UnknownDefaults(m, set) {
+		b.fail(n.pos, "knob %s of plugin %s, by its manifest's default: %v; set it under knobs", name, m.Name, err)
+	}
+}
+
+// UnknownDefaults are the knobs of a plugin, by name, that nobody has set and whose default in
+// the manifest is no alias of Models, with what is wrong.
+func (c *Config) UnknownDefaults(m *abi.Manifest, set abi.Config) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
+			knob := m.Knobs[name]
+			if _, ok := set[name]; ok || knob.Type != abi.KnobModelAlias || knob.Default == nil {
+				continue
+			}
+			if err := c.KnowsModel(knob.Default); err != nil && !yield(name, err) {
+				return
+			}
 		}
 	}
 }

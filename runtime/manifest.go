@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
-	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -65,7 +65,7 @@ func EmbedManifest(bin []byte, manifest *abi.Manifest) ([]byte, error) {
 
 // encodeManifest writes JSON; maps are sorted by key.
 func encodeManifest(m *abi.Manifest) ([]byte, error) {
-	doc, err := host.PlainJSON(m)
+	doc, err := plainjson.Marshal(m)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 const (
@@ -188,11 +189,6 @@ func trim(s, start, end string) string {
 
 // quote writes s as JSON, for a model to read and not for a page.
 func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := plainjson.Marshal(s) // a text always has a form
+	return string(text)
 }

@@ -253,14 +253,8 @@ func (l *loader) knowsDefaults(m *abi.Manifest, set abi.Config) error {
 	if l.conf.file == nil || len(l.conf.file.Models) == 0 {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
-		knob := m.Knobs[name]
-		if _, ok := set[name]; ok || knob.Type != abi.KnobModelAlias || knob.Default == nil {
-			continue
-		}
-		if err := l.conf.knowsModel(knob.Default); err != nil {
-			return ui.Usagef("knob %s of %s, by its manifest's default: %w; --knob %s=ALIAS sets it", name, m.Name, err, name)
-		}
+	for name, err := range l.conf.file.UnknownDefaults(m, set) { // the first one
+		return ui.Usagef("knob %s of %s, by its manifest's default: %w; --knob %s=ALIAS sets it", name, m.Name, err, name)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ const allAbove = "all above"
 // layout is the table, from the bottom up: what a row names stands above it.
 var layout = []row{
 	{pattern: "internal/jsonlex", std: true, tool: true},
+	{pattern: "internal/plainjson", std: true, tool: true},
 	{pattern: "internal/strictjson", std: true, tool: true},
 	{pattern: "internal/lists", std: true, tool: true},
 	{pattern: "internal/learned", std: true, tool: true},

@@ -1,13 +1,13 @@
 package modeltest
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 // Wire is a provider's protocol.
@@ -97,11 +97,9 @@ func encode(r Request, a Answer) (int, []byte) {
 	default:
 		doc = openaiAnswer(r, a)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // no provider does
-	if err := enc.Encode(doc); err != nil {
+	answer, err := plainjson.Marshal(doc)
+	if err != nil {
 		panic(err) // strings and numbers
 	}
-	return status, b.Bytes()
+	return status, append(answer, '\n')
 }

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/session"
@@ -260,9 +261,5 @@ func (d *document) write(data []byte, format transcript.Format) (json.RawMessage
 	case json.Valid(data):
 		return data, nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(string(data))
-	return bytes.TrimSpace(b.Bytes()), err
+	return plainjson.Marshal(string(data))
 }

@@ -1,13 +1,12 @@
 package memory
 
 import (
-	"bytes"
-	"encoding/json"
 	"path"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 )
 
 // noteTypes are what Claude Code calls the kinds; other kinds are "project".
@@ -171,11 +170,8 @@ func day(t string) string {
 
 // quote writes a text as a YAML string; JSON's form is one.
 func quote(s string) string {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always has a form
-	return strings.TrimSpace(buf.String())
+	text, _ := plainjson.Marshal(s) // a string always has a form
+	return string(text)
 }
 
 func quoteAll(list []string) string {

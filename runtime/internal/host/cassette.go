@@ -1,11 +1,11 @@
 package host
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -21,7 +21,7 @@ func recorded[Request, Response any](
 	if c.Plugin.Cassette == nil {
 		return live()
 	}
-	request, err := PlainJSON(r)
+	request, err := plainjson.Marshal(r)
 	if err != nil {
 		return answer, err
 	}
@@ -29,7 +29,7 @@ func recorded[Request, Response any](
 		resp, err := live()
 		var doc []byte
 		if err == nil {
-			doc, err = PlainJSON(resp)
+			doc, err = plainjson.Marshal(resp)
 		}
 		if err != nil {
 			return abi.HostResponse{Error: opError(c, []byte(op), err)}
@@ -49,13 +49,4 @@ func recorded[Request, Response any](
 		}
 	}
 	return answer, nil
-}
-
-// PlainJSON is json.Marshal without the escapes that are for pages.
-func PlainJSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimRight(buf.Bytes(), "\n"), err
 }

@@ -75,11 +75,7 @@ func (p compactionPages) note(r *http.Request) (*view, error) {
 		return nil, err
 	}
 	d.Note = linked(record.Summary, gone)
-	v := &view{template: "note.html", title: "The note", data: d}
-	if r.Header.Get("HX-Request") != "" {
-		v.block = "note"
-	}
-	return v, nil
+	return &view{template: "note.html", block: part(r, "note"), title: "The note", data: d}, nil
 }
 
 // gone are the messages that a compaction took away, in the order of the session.
@@ -118,11 +114,7 @@ func (p compactionPages) lost(r *http.Request) (*view, error) {
 			d.Lost = append(d.Lost, l)
 		}
 	}
-	v := &view{template: "lost.html", title: "What was lost", data: d}
-	if r.Header.Get("HX-Request") != "" {
-		v.block = "losses"
-	}
-	return v, nil
+	return &view{template: "lost.html", block: part(r, "losses"), title: "What was lost", data: d}, nil
 }
 
 // maxLinked is how much text is searched for the statements of a note while a reader waits,

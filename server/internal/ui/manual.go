@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -211,11 +213,7 @@ func (p compactionPages) dryRun(r *http.Request, f *manualForm, m service.Manual
 	}
 	d := &compactionData{Row: f.Row, Report: out.Report, Whole: true, Form: f}
 	f.Row.Version = out.Version
-	made := out.Messages
-	if made == nil {
-		made = out.Messages[:0:0]
-	}
-	return d, p.fill(r.Context(), d, made, "")
+	return d, p.fill(r.Context(), d, append([]abi.Message{}, out.Messages...), "")
 }
 
 // compareData is two ways to compact one session side by side.
@@ -261,11 +259,8 @@ func (p compactionPages) compare(r *http.Request) (*view, error) {
 			side = nil
 		}
 		d.Sides = append(d.Sides, side)
-		kept[i] = make(map[string]bool)
 		if side != nil {
-			for _, id := range side.Report.Kept {
-				kept[i][id] = true
-			}
+			kept[i] = set.Of(side.Report.Kept...)
 		}
 	}
 	for i := range kept {

@@ -236,11 +236,7 @@ func (p sessionPages) message(r *http.Request) (*view, error) {
 	m.count(&list[0].Message, agent)
 	m.Whole, m.Key, m.Version = true, key, row.Version
 	m.Pinned = list[0].AlwaysKept()
-	v := &view{template: "message.html", title: "Message " + id, data: &m}
-	if r.Header.Get("HX-Request") != "" {
-		v.block = "row"
-	}
-	return v, nil
+	return &view{template: "message.html", block: part(r, "row"), title: "Message " + id, data: &m}, nil
 }
 
 // excerpt is the beginning of what a message says, in a line.

@@ -45,11 +45,7 @@ func (p sessionPages) sessions(r *http.Request) (*view, error) {
 	if d.Plugins, err = p.s.Plugins(r.Context()); err != nil {
 		d.PluginsError = err.Error()
 	}
-	v := &view{template: "sessions.html", title: "Sessions", data: d}
-	if r.Header.Get("HX-Request") != "" {
-		v.block = "overview"
-	}
-	return v, nil
+	return &view{template: "sessions.html", block: part(r, "overview"), title: "Sessions", data: d}, nil
 }
 
 func rowsOf(list []store.Session) []sessionRow {

@@ -142,11 +142,16 @@ func (p *pages) problem(r *http.Request, err error) *view {
 	if problem.Status == http.StatusInternalServerError {
 		p.log.Error("a page went wrong", "path", r.URL.EscapedPath(), "error", err)
 	}
-	v := &view{template: "problem.html", title: problem.Title, status: problem.Status, data: problem}
-	if r.Header.Get("HX-Request") != "" {
-		v.block = "body"
+	return &view{template: "problem.html", block: part(r, "body"), title: problem.Title, status: problem.Status,
+		data: problem}
+}
+
+// part is the block of a template that a script asks for; a reader gets the page.
+func part(r *http.Request, block string) string {
+	if r.Header.Get("HX-Request") == "" {
+		return ""
 	}
-	return v
+	return block
 }
 
 // done are the words for what an action came to, by the name in the address.

@@ -110,14 +110,22 @@ func takeHooks(now []byte, hooks []classicHook) ([]byte, error) {
 			}
 		}
 	}
-	if hooks := doc.Find("/hooks"); hooks != nil {
-		if o, ok := hooks.Value.(*hujson.Object); ok && len(o.Members) == 0 {
-			if err := patch(&doc, "remove", "/hooks", nil); err != nil {
-				return nil, err
+	err = withoutEmpty(&doc, "/hooks")
+	return doc.Pack(), err
+}
+
+// withoutEmpty takes objects out that hold nothing.
+func withoutEmpty(doc *hujson.Value, places ...string) error {
+	for _, at := range places {
+		if v := doc.Find(at); v != nil {
+			if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) == 0 {
+				if err := patch(doc, "remove", at, nil); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return doc.Pack(), nil
+	return nil
 }
 
 // ensure adds a value where there is none.

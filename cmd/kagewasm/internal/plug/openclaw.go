@@ -89,12 +89,8 @@ func takeEngine(now []byte) ([]byte, error) {
 	if err == nil && doc.Find(engineEntry) != nil {
 		err = patch(&doc, "remove", engineEntry, nil)
 	}
-	for _, at := range []string{"/plugins/slots", "/plugins/entries", "/plugins"} {
-		if v := doc.Find(at); err == nil && v != nil {
-			if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) == 0 {
-				err = patch(&doc, "remove", at, nil)
-			}
-		}
+	if err == nil {
+		err = withoutEmpty(&doc, "/plugins/slots", "/plugins/entries", "/plugins")
 	}
 	return pack5(&doc), err
 }
