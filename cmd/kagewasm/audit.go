@@ -18,7 +18,9 @@ func newAudit(e env) *cobra.Command {
 		Long: `The log has an entry for each compaction that was tried, and for each judgement,
 rollback and deletion. Each entry holds the hash of the one before it.`,
 	}
-	return group(cmd, newAuditVerify(e), newAuditExport(e), newAuditRerun(e))
+	verify := newAuditVerify(e)
+	group(cmd, verify, newAuditExport(e), newAuditRerun(e))
+	return byItself(cmd, verify)
 }
 
 func newAuditVerify(e env) *cobra.Command {

@@ -210,7 +210,7 @@ func (f *benchFlags) inputs(
 	}
 	var list []bench.Input
 	for _, session := range f.sessions {
-		in, err := f.hookInput(ctx, e, l.conf, session, named, p)
+		in, _, err := f.hookInput(ctx, e, l.conf, session, named, p)
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,8 @@ at once.`,
 		},
 	}
 	f.register(list)
-	return group(cmd, list, newBreakerReset(e))
+	group(cmd, list, newBreakerReset(e))
+	return byItself(cmd, list)
 }
 
 func newBreakerReset(e env) *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,32 +28,77 @@ func (f *sessionFlags) register(c *cobra.Command) {
 }
 
 // hookInput makes the input that a compaction of the session in a file would give
-// to a hook of the plugin.
+// to a hook of the plugin, and what judges an answer to it as that compaction would.
 func (f *sessionFlags) hookInput(
 	ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin,
-) (*abi.Input, error) {
+) (in *abi.Input, judge func(answer []byte) []string, err error) {
 	c := &compactFlags{format: f.format, window: f.window}
 	c.given = func(flag string) bool { return flag == "window" && f.window > 0 }
 	run, err := c.read(ctx, e, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	session := run.File
 	model := c.resolve(session, conf)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tools, err := counter.Tools(ctx, session.Tools)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opts := kagewasm.Options{Counter: counter, Policy: conf.policy(), Lookup: conf.resolve}
-	in, err := inputOf(ctx, p, hook, opts, c.request(path, session, model, tools.Tokens, nil))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	req := c.request(path, session, model, tools.Tokens, nil)
+	if in, err = inputOf(ctx, p, hook, opts, req); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return in, nil
+	return in, func(answer []byte) []string { return refusals(ctx, p, in, answer, opts, req) }, nil
+}
+
+// refusals are what a compaction says of a plugin's answer to an input: why it is refused, and what has no effect.
+// Nothing is committed, and no model asked.
+func refusals(
+	ctx context.Context, p hooks.Plugin, in *abi.Input, answer []byte, o kagewasm.Options, req kagewasm.Request,
+) (says []string) {
+	var out *abi.Output
+	if in.Hook != abi.HookPreCompact || json.Unmarshal(answer, &out) != nil || out == nil {
+		return nil // what is no answer is told already
+	}
+	o.Plugins, o.Model = []hooks.Plugin{&speaker{Plugin: p, out: out}}, nil
+	o.Policy.Strategy, o.Policy.Disabled = kagewasm.StrategyDrop, false
+	compactor, err := kagewasm.New(o)
+	if err != nil {
+		return nil
+	}
+	req.Commit, req.DryRun, req.Force = nil, true, true
+	result, err := compactor.Compact(ctx, req)
+	if result == nil {
+		return nil
+	}
+	for _, h := range result.Report.Hooks {
+		if h.Hook == in.Hook {
+			says = append(says, h.Warnings...)
+		}
+	}
+	for _, f := range result.Report.Failures {
+		if f.Plugin == p.Manifest().Name || err == nil && f.Code == abi.CodeRefused {
+			says = append(says, fmt.Sprintf("a compaction refuses this answer (%s): %s", f.Code, f.Message))
+		}
+	}
+	return says
+}
+
+// speaker stands in for a plugin, and says what that has said.
+type speaker struct {
+	hooks.Plugin
+	out *abi.Output
+}
+
+func (s *speaker) Hooks() []abi.Hook { return []abi.Hook{abi.HookPreCompact} }
+
+func (s *speaker) Call(context.Context, *abi.Input) (*abi.Output, abi.CallStats, error) {
+	return s.out, abi.CallStats{}, nil
 }
 
 // hookNamed is a hook of a plugin, for a session.

@@ -25,8 +25,9 @@ reads a folder back: one that was exported, here or on another machine, or one
 that Claude Code, OpenClaw, basic-memory or a person wrote. Delete forgets. Check says what is
 missing or damaged, and repair does something about it.`,
 	}
-	return group(cmd, newMemoryList(e), newMemoryExport(e),
-		newMemoryImport(e), newMemoryDelete(e), newMemoryCheck(e), newMemoryRepair(e))
+	list := newMemoryList(e)
+	group(cmd, list, newMemoryExport(e), newMemoryImport(e), newMemoryDelete(e), newMemoryCheck(e), newMemoryRepair(e))
+	return byItself(cmd, list)
 }
 
 // memoryFlags say whose memory.

@@ -19,7 +19,8 @@ func newMemoryImport(e env) *cobra.Command {
 		Long: `Store every text file in DIR and below under its name, where the plugin finds it
 as if it were its own. Where another text of that name is stored already, both
 are kept, the imported one beside it, or with --replace the imported one. Hidden
-files, links and what is not text are skipped. All is stored, or nothing.
+files, links and what is not text are skipped. All is stored, or nothing. What was
+deleted in the folder stays stored: memory delete forgets it.
 
 PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 		Example: `  kagewasm memory import markdown notes --dry-run

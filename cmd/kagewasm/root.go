@@ -75,6 +75,19 @@ func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// byItself has a command of others take the flags of one of them: where any is given it does what that does.
+func byItself(cmd, one *cobra.Command) *cobra.Command {
+	help := cmd.RunE
+	cmd.Flags().AddFlagSet(one.Flags())
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 || c.Flags().NFlag() == 0 {
+			return help(c, args)
+		}
+		return one.RunE(c, args)
+	}
+	return cmd
+}
+
 // misspelled is the argument that is no command of a group. Behind a flag that nobody
 // knows it may be the flag's value, so there it has to be nearly a command.
 func misspelled(group *cobra.Command, args []string) (arg string, found bool) {

@@ -98,8 +98,9 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 		return nil, err // a module in Go exports every hook, and says nothing to those it has not
 	}
 	if f.session != "" {
-		in, err := f.hookInput(ctx, e, l.conf, f.session, hook, p)
-		return checked(func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallHook(ctx, in) }), err
+		in, judge, err := f.hookInput(ctx, e, l.conf, f.session, hook, p)
+		call := func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallHook(ctx, in) }
+		return checked(call, judge), err
 	}
 	var input []byte
 	if f.input != "" {
@@ -112,15 +113,16 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 		return func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }, nil
 	}
 	input = withConfig(input, p.Info().Config)
-	return checked(func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }), nil
+	call := func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }
+	return checked(call, func([]byte) []string { return nil }), nil
 }
 
 // checked adds what a compaction would say of a hook's answer to the warnings.
-func checked(call caller) caller {
+func checked(call caller, judge func(answer []byte) []string) caller {
 	return func(ctx context.Context) ([]byte, abi.CallStats, error) {
 		out, stats, err := call(ctx)
 		if err == nil {
-			stats.Warnings = append(stats.Warnings, doubts(out)...)
+			stats.Warnings = append(append(stats.Warnings, doubts(out)...), judge(out)...)
 		}
 		return out, stats, err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -207,7 +210,8 @@ func newSessionsDelete(e env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return show(e, f.asJSON, append([]string{}, keys...), ui.Deleted)
+				err = show(e, f.asJSON, append([]string{}, keys...), ui.Deleted)
+				return errors.Join(err, f.sayKept(c.Context(), e, s))
 			})
 		},
 	}
@@ -215,6 +219,16 @@ func newSessionsDelete(e env) *cobra.Command {
 	cmd.Flags().StringVar(&age, "older-than", "", "those that did not change for `DAYS`, such as 30d or 12h; none that "+
 		"waits for approval")
 	return cmd
+}
+
+// sayKept says that what plugins keep is not a session's alone, and stays.
+func (f *storeFlags) sayKept(ctx context.Context, e env, s *store.Store) error {
+	spaces, err := state.MemoryIn(s, cmp.Or(f.state, e.stateHome), e.say).Spaces(ctx)
+	if err == nil && len(spaces) > 0 {
+		e.say("what plugins keep of them stays: kagewasm memory list shows what that is, and kagewasm memory delete " +
+			"forgets it")
+	}
+	return err
 }
 
 // ageOf reads a time such as 30d or 12h.

@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 URL = os.environ.get("KAGEWASM_URL", "http://127.0.0.1:7433") + "/api/v1"
-STATE = pathlib.Path.home() / ".local/state/kagewasm"
+STATE = pathlib.Path(os.environ.get("XDG_STATE_HOME") or pathlib.Path.home() / ".local/state") / "kagewasm"
 TOKEN = pathlib.Path(os.environ.get("KAGEWASM_TOKEN_FILE", STATE / "serve-token")).read_text().strip()
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The loop of an agent with curl, over the socket: no token is needed there.
 set -eu
-socket=${KAGEWASM_SOCKET:-$HOME/.local/state/kagewasm/serve.sock}
+socket=${KAGEWASM_SOCKET:-${XDG_STATE_HOME:-$HOME/.local/state}/kagewasm/serve.sock}
 api() { # METHOD PATH [BODY]
 	curl -sS --fail-with-body --unix-socket "$socket" -X "$1" "http://localhost/api/v1$2" \
 		-H 'Content-Type: application/json' ${3+--data-binary "$3"}

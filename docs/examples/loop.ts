@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 
 const url = (process.env.KAGEWASM_URL ?? "http://127.0.0.1:7433") + "/api/v1";
-const tokenFile = process.env.KAGEWASM_TOKEN_FILE ?? homedir() + "/.local/state/kagewasm/serve-token";
+const state = (process.env.XDG_STATE_HOME || homedir() + "/.local/state") + "/kagewasm";
+const tokenFile = process.env.KAGEWASM_TOKEN_FILE ?? state + "/serve-token";
 const token = readFileSync(tokenFile, "utf8").trim();
 
 async function api(method = "GET", path = "/", body = {}) {

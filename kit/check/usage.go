@@ -37,6 +37,8 @@ type meter struct {
 	refusal string
 	// asked for a compaction, and gave a summary or a cancel
 	requested, summarized bool
+	// answered at all, and with a list of messages
+	answered, listed bool
 	// warned maps each warning of the host in a call that went well to the rule
 	// that met it first
 	warned map[string]string
@@ -88,7 +90,8 @@ func (m *meter) note(s abi.CallStats, err error) {
 }
 
 func (m *meter) said(out *abi.Output) {
-	if out != nil {
+	if out != nil && !out.IsZero() {
+		m.answered, m.listed = true, m.listed || out.Messages != nil
 		m.requested = m.requested || out.RequestCompaction != nil
 		m.summarized = m.summarized || out.Summary != "" || out.Cancel
 	}

@@ -114,6 +114,7 @@ func Verify(ctx context.Context, m *runtime.Module, o VerifyOptions) (*Verdict, 
 				Err: err}
 		}
 	}
+	r.untried(&s.meter)
 	r.Usage = s.meter.list()
 	r.Findings = s.findings(len(o.Rules) == 0)
 	r.MS = float64(time.Since(start).Microseconds()) / 1000
@@ -132,6 +133,31 @@ func (r *Verdict) timeouts() (n int) {
 		}
 	}
 	return n
+}
+
+// Rules about what an answer says, and about the list of messages in it. A plugin that answers nothing, or never with a
+// list, cannot break them.
+var (
+	aboutAnswers = []string{"valid text", "within budget", "known pins", "only its role", "reason to cancel"}
+	aboutLists   = []string{"known ids", "nothing forged", "pinned kept", "units whole", "order kept",
+		"superseded complete", "smaller", "within target"}
+)
+
+// untried takes back what is said of rules that no answer could break.
+func (r *Verdict) untried(m *meter) {
+	for i := range r.Rules {
+		rule, why := &r.Rules[i], ""
+		switch {
+		case !m.answered && slices.Contains(slices.Concat(aboutAnswers, aboutLists), rule.Rule):
+			why = "not tried: the plugin answered nothing"
+		case !m.listed && slices.Contains(aboutLists, rule.Rule):
+			why = "not tried: no answer had a list of messages"
+		}
+		if why != "" && rule.Outcome == Kept {
+			rule.Outcome, rule.Skipped = Skipped, why
+			r.Kept, r.Skipped = r.Kept-1, r.Skipped+1
+		}
+	}
 }
 
 func (r *Verdict) add(result Result) {

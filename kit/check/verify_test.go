@@ -388,3 +388,31 @@ func TestVerifyJUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestUntried: of rules about answers verify says that it could not try them where a plugin answers nothing, and not
+// that they are kept.
+func TestUntried(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "quiet.wasm")
+	wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", "null"),
+		`{"name":"quiet","version":"1.0.0","abi":1,"roles":["observer"],"hooks":["pre_compact"]}`)
+	if err := os.WriteFile(path, wasm, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v, err := verify(t.Context(), path, options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := make(map[string]check.Result)
+	for _, r := range v.Rules {
+		tried[r.Rule] = r
+	}
+	for _, name := range []string{"valid text", "within budget", "known pins", "only its role", "reason to cancel"} {
+		if r := tried[name]; r.Outcome != check.Skipped || r.Skipped != "not tried: the plugin answered nothing" {
+			t.Errorf("%s: %s %q", name, r.Outcome, r.Skipped)
+		}
+	}
+	if v.Broken != 0 || tried["deterministic"].Outcome != check.Kept || v.Kept+v.Skipped != len(v.Rules) {
+		t.Errorf("%d broken, %d kept, %d skipped of %d, deterministic %s", v.Broken, v.Kept, v.Skipped, len(v.Rules),
+			tried["deterministic"].Outcome)
+	}
+}

@@ -310,7 +310,7 @@ func TestMarkdownRecall(t *testing.T) {
 	})
 	lines := strings.Split(p.call(t, around("Why is the tokenizer cache so slow?")).Inject, "\n")
 	want := []string{
-		"Notes from memory that bear on the current work, with the file each is in:",
+		"Notes from memory, of any project of this agent, with the file each is in:",
 		"- [decision] The tokenizer cache lives in internal/tok. (facts/b.md, 2026-05-01, session newer)",
 		"- [decision] The tokenizer cache lives in internal/tok. (facts/a.md, 2026-01-01, session old)",
 		"- [note] A note by hand about the Tokenizer. (facts/d.md)",

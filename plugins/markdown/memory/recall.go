@@ -9,7 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-const recallHead = "Notes from memory that bear on the current work, with the file each is in:"
+const recallHead = "Notes from memory, of any project of this agent, with the file each is in:"
 
 const (
 	// maxRecall is how many notes are offered to the budget, and maxPassage how
@@ -18,7 +18,7 @@ const (
 	maxPassage = 400
 )
 
-// recall is the text to inject: the notes that bear on the current work, best
+// recall is the text to inject: the notes that may bear on the current work, best
 // first, as many as fit, each with where it comes from.
 func recall(c *guest.Call, n *notes) string {
 	in := c.Input

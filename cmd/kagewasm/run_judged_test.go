@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+)
+
+// TestRunSaysWhatIsRefused: run says of an answer to a session what a compaction would refuse it for, such as ids that
+// the session has not, and nothing of one that it takes.
+func TestRunSaysWhatIsRefused(t *testing.T) {
+	home, dir := filepath.Join(t.TempDir(), "state"), t.TempDir()
+	session := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
+	for _, c := range []struct {
+		name, answer string
+		refused      bool
+	}{
+		{"forged", `{"messages":[{"id":"msg_nobody","role":"assistant","content":"It is done."}],"superseded":["msg_no"]}`, true},
+		{"short", `{"superseded":["nobody"],"summary":"What went."}`, true},
+		{"silent", `null`, false},
+	} {
+		module := wasmtest.WithManifest(wasmtest.Answer("pre_compact", c.answer),
+			`{"name":"`+c.name+`","version":"1.0.0","abi":1,"roles":["compactor"],"hooks":["pre_compact"]}`)
+		path := filepath.Join(dir, c.name+".wasm")
+		if err := os.WriteFile(path, module, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, said := runOn(t, home, "run", path, "pre_compact", "--session", session)
+		if refused := strings.Contains(said, "a compaction refuses this answer ("); code != 0 || refused != c.refused {
+			t.Errorf("%s: exit code %d, refused %v: %s", c.name, code, refused, said)
+		}
+	}
+}
+
+// TestStateOfGroups: breaker, memory and audit know --state by themselves too, and do then what they are asked for
+// most.
+func TestStateOfGroups(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "state")
+	for _, group := range []string{"breaker", "memory", "audit"} {
+		if code, said := runOn(t, home, group); strings.Contains(said, "unknown flag") || !strings.Contains(said, home) {
+			t.Errorf("%s --state: exit code %d: %s", group, code, said)
+		}
+	}
+}
+
+// TestDeleteSaysWhatStays: who deletes a session is told that what plugins keep of it stays, where they keep anything.
+func TestDeleteSaysWhatStays(t *testing.T) {
+	home, dir := filepath.Join(t.TempDir(), "state"), t.TempDir()
+	module := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["The port is 8080."]}`),
+		`{"name":"keeps","version":"1.0.0","abi":1,"roles":["observer"],"hooks":["pre_compact"]}`)
+	path := filepath.Join(dir, "keeps.wasm")
+	if err := os.WriteFile(path, module, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
+	for _, c := range []struct {
+		flags []string
+		stays bool
+	}{{nil, false}, {[]string{"--plugin", path}, true}} {
+		args := append([]string{"compact", session, "--force", "--no-config", "--session", "talk", "--out",
+			filepath.Join(dir, "out.jsonl")}, c.flags...)
+		if code, said := runOn(t, home, args...); code != 0 {
+			t.Fatalf("exit code %d: %s", code, said)
+		}
+		code, said := runOn(t, home, "sessions", "delete", "talk")
+		if stays := strings.Contains(said, "what plugins keep of them stays"); code != 0 || stays != c.stays {
+			t.Errorf("exit code %d, stays %v: %s", code, stays, said)
+		}
+	}
+}
