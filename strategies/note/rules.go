@@ -83,15 +83,31 @@ func bindings(words string) (list []rule) {
 			if isQuestion(s) && !asksFor(s) {
 				continue
 			}
-			if bindingWords.says(s+" ") || gives(s) || withdraws(s) {
+			if said := spoken(s) + " "; bindingWords.says(said) || gives(s) || withdraws(said) {
 				add(s, true)
-			} else if maybeWords.says(s + " ") {
+			} else if maybeWords.says(said) {
 				add(s, false)
 			}
 		}
 	}
 	return list
 }
+
+// spoken is a sentence without the names in it whose parts may be words: of branches, files, symbols and code. A branch
+// "soph/never-squash" forbids nothing.
+func spoken(s string) string {
+	if !strings.ContainsAny(s, "/_`-") {
+		return s
+	}
+	return branchNamed.ReplaceAllString(namesInWords.ReplaceAllString(s, "x"), "$1 x")
+}
+
+var (
+	// namesInWords are code, what holds a low line, and what holds a slash and is no "and/or".
+	namesInWords = regexp.MustCompile("`[^`]*`|\\S*\\w_\\w\\S*|\\S*/\\S*[-./0-9]\\S*|\\S*[-.0-9]\\S*/\\S*")
+	// branchNamed is the name of a branch in parts, behind the word.
+	branchNamed = regexp.MustCompile(`(?i)\b((?:branch|worktree)(?: is| named| called)?) \w+(?:-\w+)+`)
+)
 
 // aboveEntries are the headings of the lists of a text, as rules have them, by the entries: without it an entry of
 // what must not be done reads as a wish.
@@ -213,7 +229,8 @@ const withdrawnIn = 2
 // maybe reports whether a rule that an earlier note kept may be none: it is worded as
 // many are that bind nothing.
 func maybe(text string) bool {
-	return maybeWords.says(text+" ") && !bindingWords.says(text+" ") && !gives(text) && !withdraws(text)
+	said := spoken(text) + " "
+	return maybeWords.says(said) && !bindingWords.says(said) && !gives(text) && !withdraws(said)
 }
 
 // gives reports whether a sentence gives something to somebody to do: "and Dagny will

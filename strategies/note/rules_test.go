@@ -190,3 +190,32 @@ func TestTakenBackInOtherWords(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesBindNothing: a name of a branch, a file or a symbol is no rule by the words that it is made of; a sentence
+// that has one is by its own.
+func TestNamesBindNothing(t *testing.T) {
+	features.Proves(t, "N13")
+	long := strings.Repeat("We looked at the lease table together and saw what it does. ", 60)
+	for _, tc := range []struct {
+		said  string
+		binds bool
+	}{
+		{"The work is on soph/never-squash-it since last week.", false},
+		{"Look at branch must-have-tests when you get there.", false},
+		{"It is what `assert must be nil` prints.", false},
+		{"The symbol is max_always_on in that file.", false},
+		{"See docs/decision-log.md for the rest.", false},
+		{"Never squash what is on soph/fix-it.", true},
+		{"You must not push to branch must-have-tests.", true},
+		{"Use v1 and/or v2, never both of them.", true},
+	} {
+		msgs := session(long+"\n\n"+tc.said+"\n\n"+long, said("Yes."), long, said("Yes."), long, said("Yes."))
+		text := render(msgs, note.Options{Budget: 700})
+		if before, _, _ := strings.Cut(text, note.HeadRules); strings.Contains(before, tc.said) {
+			t.Fatalf("%q stands in the thread:\n%s", tc.said, text)
+		}
+		if got := strings.Contains(rulesIn(text), tc.said); got != tc.binds {
+			t.Errorf("%q is a rule: %v\n%s", tc.said, got, text)
+		}
+	}
+}
