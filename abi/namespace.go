@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // A namespace is where stored data of a plugin lies:
@@ -15,11 +16,11 @@ import (
 //	markdown@reviewer-0b1c2d3e4f5a  its data for the agent "reviewer" alone
 //
 // Names that begin with "_" are the host's own: no plugin's name does.
-var namespaceRE = regexp.MustCompile(`^[a-z0-9_][a-z0-9_-]{0,63}(\+[0-9a-f]{12})?(@[a-z0-9-]{1,40})?$`)
+var namespaceRE = lazy.Regexp(`^[a-z0-9_][a-z0-9_-]{0,63}(\+[0-9a-f]{12})?(@[a-z0-9-]{1,40})?$`)
 
 // ValidNamespace reports whether s can name a namespace. It is a safe name of
 // a folder.
-func ValidNamespace(s string) bool { return namespaceRE.MatchString(s) }
+func ValidNamespace(s string) bool { return namespaceRE().MatchString(s) }
 
 // NamespaceOf returns the namespace of a module that shares the name of
 // another: digest is "sha256:" and 64 hex digits.

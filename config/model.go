@@ -3,11 +3,11 @@ package config
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -97,7 +97,7 @@ func (m *Model) targets() targets {
 }
 
 // envRE is the name of an environment variable.
-var envRE = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,127}$`)
+var envRE = lazy.Regexp(`^[A-Z_][A-Z0-9_]{0,127}$`)
 
 const noKey = "a key does not stand in a file that is shared and shown: put it into the environment, " +
 	"and the variable's name under key_env"
@@ -122,9 +122,9 @@ func checkURL(n *node) string {
 
 func checkKeyEnv(n *node) string {
 	switch s := n.value.(string); {
-	case secretRE.MatchString(s):
+	case secretRE().MatchString(s):
 		return "key_env: this looks like a key: " + noKey
-	case !envRE.MatchString(s):
+	case !envRE().MatchString(s):
 		return "key_env: the name of an environment variable belongs here, in capitals, such as OPENAI_API_KEY; " +
 			"the key itself is never written into this file"
 	}
@@ -138,7 +138,7 @@ func checkHeaders(n *node) string {
 	for _, k := range n.kids {
 		name := http.CanonicalHeaderKey(k.name)
 		secret := slices.Contains(secretHeaders, name) || strings.HasSuffix(name, "-Token")
-		if secret || secretRE.MatchString(k.value.(string)) {
+		if secret || secretRE().MatchString(k.value.(string)) {
 			return "header " + k.name + ": " + noKey
 		}
 	}

@@ -3,11 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -82,7 +82,7 @@ const (
 
 // masked is a text without secrets, cut where it is far too long.
 func masked(text string) string {
-	return secretRE.ReplaceAllString(text[:min(len(text), maxMasked)], "***")
+	return secretRE().ReplaceAllString(text[:min(len(text), maxMasked)], "***")
 }
 
 func (s source) excerpt(at yamldoc.Pos) string {
@@ -107,19 +107,19 @@ func (s source) excerpt(at yamldoc.Pos) string {
 func (s source) shown(line int) string {
 	t := s.lines[line-1]
 	t = strings.ReplaceAll(strings.TrimRight(t[:min(len(t), maxMasked)], "\r"), "\t", " ")
-	if m := secretPairRE.FindStringSubmatchIndex(t); m != nil && !harmlessRE.MatchString(t[m[3]:]) {
+	if m := secretPairRE().FindStringSubmatchIndex(t); m != nil && !harmlessRE().MatchString(t[m[3]:]) {
 		t = t[:m[3]] + "***"
 	}
 	return clip.CutChars(masked(t), maxExcerpt, "…")
 }
 
 var (
-	secretPairRE = regexp.MustCompile(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)` +
+	secretPairRE = lazy.Regexp(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)` +
 		`(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
 	// harmlessRE is what such a name may be followed by: a number (of tokens),
 	// the name of a variable, nothing.
-	harmlessRE = regexp.MustCompile(`^(?:[0-9_]*|off|~|null|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[{\[|>])[ ,}]*(?:#.*)?$`)
-	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|` +
+	harmlessRE = lazy.Regexp(`^(?:[0-9_]*|off|~|null|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[{\[|>])[ ,}]*(?:#.*)?$`)
+	secretRE   = lazy.Regexp(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|` +
 		`\bbearer\s+\S+|://[^/\s@]+@`)
 )
 

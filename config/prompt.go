@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -29,7 +29,7 @@ const (
 // A prompt may have at most this many bytes.
 const maxPrompt = 256 << 10
 
-var promptNameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var promptNameRE = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // promptFile is the file of a prompt below the project's folder. A plain name is
 // one of the prompts in config:/prompts.
@@ -40,7 +40,7 @@ func promptFile(ref string) (file string, ok bool) {
 		name = ref[len(projectScheme):]
 	case strings.HasPrefix(ref, configScheme):
 		under, name = inFolder, ref[len(configScheme):]
-	case promptNameRE.MatchString(ref):
+	case promptNameRE().MatchString(ref):
 		under, name = inFolder, "prompts/"+ref+".md"
 	}
 	return path.Join(under, name), fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\\x00")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pkoukk/tiktoken-go"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // aliases are other names of the catalog's providers.
@@ -47,12 +49,12 @@ var local = []string{"ollama", "ollama_chat", "lmstudio", "lm-studio", "lm_studi
 var (
 	// region is where Bedrock runs a model, and vendor whose it is:
 	// "us.anthropic.claude-...", "anthropic.claude-...".
-	region = regexp.MustCompile(`^(?:us|us-gov|eu|apac|ap|jp|au|ca|sa|global|regional)\.`)
-	vendor = regexp.MustCompile(`^(?:anthropic|openai|mistral|deepseek|cohere|meta|amazon|google|moonshotai?|qwen|` +
+	region = lazy.Regexp(`^(?:us|us-gov|eu|apac|ap|jp|au|ca|sa|global|regional)\.`)
+	vendor = lazy.Regexp(`^(?:anthropic|openai|mistral|deepseek|cohere|meta|amazon|google|moonshotai?|qwen|` +
 		`minimax|nvidia|zai)\.`)
 	// decoration is what providers put behind a name: a date, a variant, a
 	// version of the deployment.
-	decoration = regexp.MustCompile(`(?:@.*|:[a-z0-9_.-]*|-v\d+(?::\d+)?|` +
+	decoration = lazy.Regexp(`(?:@.*|:[a-z0-9_.-]*|-v\d+(?::\d+)?|` +
 		`-(?:20\d{6}|20\d{2}-\d{2}-\d{2}|\d{2}-\d{2}|\d{4})|-latest|-preview|-exp|\[[^\]]*\])$`)
 )
 
@@ -61,7 +63,7 @@ var (
 func spellings(id string) []string {
 	out := []string{id}
 	for {
-		loc := decoration.FindStringIndex(id)
+		loc := decoration().FindStringIndex(id)
 		if loc == nil || loc[0] == 0 {
 			break
 		}
@@ -69,8 +71,8 @@ func spellings(id string) []string {
 		out = append(out, id, id+"-latest")
 	}
 	for _, s := range slices.Clone(out) {
-		if bare := vendor.ReplaceAllString(region.ReplaceAllString(s, ""), ""); bare != s {
-			out = append(out, region.ReplaceAllString(s, ""), bare)
+		if bare := vendor().ReplaceAllString(region().ReplaceAllString(s, ""), ""); bare != s {
+			out = append(out, region().ReplaceAllString(s, ""), bare)
 		}
 	}
 	return out
@@ -80,7 +82,7 @@ func spellings(id string) []string {
 // the model's own.
 func encodingOf(id string) (e Encoding, exact bool) {
 	id = lastPart(id)
-	id = vendor.ReplaceAllString(region.ReplaceAllString(id, ""), "")
+	id = vendor().ReplaceAllString(region().ReplaceAllString(id, ""), "")
 	id = strings.TrimPrefix(strings.TrimPrefix(id, "ft:"), "chat")
 	id, _, _ = strings.Cut(id, ":") // a variant: "gpt-4o:extended"
 	switch e := published(id); {

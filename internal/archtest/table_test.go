@@ -27,6 +27,7 @@ var layout = []row{
 	{pattern: "internal/plainjson", std: true, tool: true},
 	{pattern: "internal/strictjson", std: true, tool: true},
 	{pattern: "internal/lists", std: true, tool: true},
+	{pattern: "internal/lazy", std: true, tool: true},
 	{pattern: "internal/learned", std: true, tool: true},
 	{pattern: "abi", std: true},
 	{pattern: "internal/wire", may: []string{"abi"}, std: true, tool: true},

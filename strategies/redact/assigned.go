@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"sync"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // name is what a secret is called where it is assigned.
@@ -119,7 +121,7 @@ type assignment struct {
 	tag         bool // <password>value</password>
 }
 
-var suffix = lazily(`\A(?:_?[0-9]{1,2}|(?i:_base))?(?:\\*["'` + "`" + `]\]?)?`)
+var suffix = lazy.Regexp(`\A(?:_?[0-9]{1,2}|(?i:_base))?(?:\\*["'` + "`" + `]\]?)?`)
 
 // sign reads what stands between a name and its value, and says where that begins.
 func (a *assignment) sign(text string, at int) (int, bool) {
@@ -237,8 +239,8 @@ func isLogin(v string) bool {
 }
 
 var (
-	keyOnly = lazily(`(?:\A|\n|\\n|")[\s"'\w.-]*\z`)
-	inCode  = lazily(`\b(?:const|let|var|val|def|func|self|this)\b`)
+	keyOnly = lazy.Regexp(`(?:\A|\n|\\n|")[\s"'\w.-]*\z`)
+	inCode  = lazy.Regexp(`\b(?:const|let|var|val|def|func|self|this)\b`)
 )
 
 // leftOut marks in a command that is told where lines of it are left out: what stands before it ended a line.
@@ -263,7 +265,7 @@ func (a *assignment) alone(text string, s span) bool {
 // hasSize reports whether a text is a figure with a unit or a range: 8-64, 32-byte.
 func hasSize(v string) bool { return sizes().MatchString(v) }
 
-var sizes = lazily(`\A[0-9]+(?:-[0-9a-z]+)+\z|` +
+var sizes = lazy.Regexp(`\A[0-9]+(?:-[0-9a-z]+)+\z|` +
 	`\A(?i:sha|aes|md|rsa|base|argon|utf|http|oauth)-?[0-9]+(?:[-_][A-Za-z]+)*\z`)
 
 // trimmed is a value without the full stop behind it.

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // Pattern is one kind of secret.
@@ -74,7 +76,7 @@ type finding struct {
 	rule int
 }
 
-var kind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
+var kind = lazy.Regexp(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 var known = sync.OnceValue(func() *Redactor { return compiled(Defaults()) })
 
@@ -107,7 +109,7 @@ func compiled(patterns []Pattern) *Redactor {
 		switch {
 		case p.find != nil:
 		case len(p.Words) == 0:
-			rule.all = lazily(p.Expr)
+			rule.all = lazy.Regexp(p.Expr)
 		default:
 			rule.find = p.matcher()
 		}
@@ -117,11 +119,6 @@ func compiled(patterns []Pattern) *Redactor {
 	return r
 }
 
-// lazily compiles an expression when it is first needed: most texts need few.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // maxTried is how much of a text is looked at before it is clear that there is a
 // secret, in bytes: then all of it goes.
 const maxTried = 192
@@ -129,7 +126,7 @@ const maxTried = 192
 // matcher finds what Expr matches. A match that may not be accepted is tried on the
 // beginning of the text first, so that failed tries take no more time each.
 func (p *Pattern) matcher() finder {
-	expr, accept := lazily(`\A(?:`+p.Expr+`)`), p.accept
+	expr, accept := lazy.Regexp(`\A(?:`+p.Expr+`)`), p.accept
 	try := func(text string, at int) []span {
 		groups := groupsOf(expr().FindStringSubmatchIndex(text[at:]), at)
 		if groups == nil || accept != nil && !accept(text, groups) {

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // CodexAddress is where Codex finds the proxy by default: a port of its own, as it stands in the user's settings.
@@ -24,13 +25,13 @@ var codex = Agent{
 		}
 		head := keysOf(was)
 		upstream := "codex"
-		if m := ownBase.FindSubmatch(head); m != nil {
+		if m := ownBase().FindSubmatch(head); m != nil {
 			upstream = string(m[1])
 		}
 		at := cmp.Or(s.Listen, CodexAddress)
 		put := func(was []byte) ([]byte, error) { return putProvider(was, at), nil }
 		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: takeProvider}}, Keeps: at}
-		if m := otherProvider.FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
+		if m := otherProvider().FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
 			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
 		}
 		command := append([]string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", at}, s.State...)
@@ -40,14 +41,14 @@ var codex = Agent{
 }
 
 var (
-	otherProvider = regexp.MustCompile(`(?m)^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]*)["']`)
-	ownBase       = regexp.MustCompile(`(?m)^[ \t]*openai_base_url[ \t]*=[ \t]*["']([^"'\n]*)["']`)
-	firstTable    = regexp.MustCompile(`(?m)^[ \t]*\[`)
+	otherProvider = lazy.Regexp(`(?m)^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+	ownBase       = lazy.Regexp(`(?m)^[ \t]*openai_base_url[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+	firstTable    = lazy.Regexp(`(?m)^[ \t]*\[`)
 )
 
 // keysOf is the part of a file before its first table.
 func keysOf(file []byte) []byte {
-	if at := firstTable.FindIndex(file); at != nil {
+	if at := firstTable().FindIndex(file); at != nil {
 		return file[:at[0]]
 	}
 	return file
@@ -65,7 +66,7 @@ func putProvider(was []byte, address string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`model_provider = "kagewasm"` + ours + "\n")
 	for line := range bytes.Lines(head) {
-		if otherProvider.Match(line) {
+		if otherProvider().Match(line) {
 			b.WriteString(replaced)
 		}
 		b.Write(line)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/integrations"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // hermes takes the context engine that its configuration names, and loads none by itself.
@@ -23,7 +24,7 @@ var hermes = Agent{
 			Edits: []Edit{{Path: config, Put: putContext, Take: takeProvider}},
 			Next:  "it takes effect after: hermes plugins enable kagewasm"}
 		was, err := read(config)
-		if m := engineLine.FindSubmatch(blockOf(was)); err == nil && m != nil {
+		if m := engineLine().FindSubmatch(blockOf(was)); err == nil && m != nil {
 			if engine := strings.Trim(string(m[2]), `"'`); engine != "compressor" && engine != "kagewasm" {
 				p.Rivals = []string{"the context engine " + engine}
 			}
@@ -33,20 +34,20 @@ var hermes = Agent{
 }
 
 var (
-	contextKey  = regexp.MustCompile(`(?m)^context:[ \t]*(#.*)?\n`)
-	contextFlow = regexp.MustCompile(`(?m)^context:[ \t]*[^ \t\n#]`)
-	engineLine  = regexp.MustCompile(`(?m)^([ \t]+)engine:[ \t]*([^ \t\n#]+)`)
-	nextKey     = regexp.MustCompile(`(?m)^[^ \t\n#]`)
+	contextKey  = lazy.Regexp(`(?m)^context:[ \t]*(#.*)?\n`)
+	contextFlow = lazy.Regexp(`(?m)^context:[ \t]*[^ \t\n#]`)
+	engineLine  = lazy.Regexp(`(?m)^([ \t]+)engine:[ \t]*([^ \t\n#]+)`)
+	nextKey     = lazy.Regexp(`(?m)^[^ \t\n#]`)
 )
 
 // blockOf is what stands below the key context.
 func blockOf(file []byte) []byte {
-	at := contextKey.FindIndex(file)
+	at := contextKey().FindIndex(file)
 	if at == nil {
 		return nil
 	}
 	block := file[at[1]:]
-	if end := nextKey.FindIndex(block); end != nil {
+	if end := nextKey().FindIndex(block); end != nil {
 		return block[:end[0]]
 	}
 	return block
@@ -54,10 +55,10 @@ func blockOf(file []byte) []byte {
 
 // putContext names kagewasm as the engine, on a line of its own.
 func putContext(was []byte) ([]byte, error) {
-	if contextFlow.Match(was) {
+	if contextFlow().Match(was) {
 		return nil, errors.New(`"context" stands on one line: write its keys below it, one a line, and install again`)
 	}
-	if !contextKey.Match(was) {
+	if !contextKey().Match(was) {
 		var b bytes.Buffer
 		if b.Write(was); len(was) > 0 && was[len(was)-1] != '\n' {
 			b.WriteByte('\n')
@@ -70,12 +71,12 @@ func putContext(was []byte) ([]byte, error) {
 	if m := regexp.MustCompile(`(?m)^([ \t]+)[^ \t\n#]`).FindSubmatch(block); m != nil {
 		indent = string(m[1])
 	}
-	at := contextKey.FindIndex(was)[1]
+	at := contextKey().FindIndex(was)[1]
 	var b bytes.Buffer
 	b.Write(was[:at])
 	b.WriteString(indent + "engine: kagewasm" + ours + "\n")
 	for line := range bytes.Lines(block) {
-		if engineLine.Match(line) {
+		if engineLine().Match(line) {
 			b.WriteString(replaced)
 		}
 		b.Write(line)

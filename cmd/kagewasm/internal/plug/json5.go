@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // quotedMark begins the comment behind a token that was put in double quotes; what it was stands in it.
@@ -28,7 +30,7 @@ func parse5(doc []byte) (hujson.Value, error) {
 var tokens5 = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_$][\p{L}\p{N}_$]*`)
 
 // beforeColon is what may stand between a key and its colon.
-var beforeColon = regexp.MustCompile(`(?s)^(?:\s|//[^\n]*\n|/\*.*?\*/)*:`)
+var beforeColon = lazy.Regexp(`(?s)^(?:\s|//[^\n]*\n|/\*.*?\*/)*:`)
 
 // inQuotes puts keys and texts in double quotes, with what they were behind them.
 func inQuotes(doc string) string {
@@ -40,7 +42,7 @@ func inQuotes(doc string) string {
 		switch {
 		case token[0] == '\'':
 			text = asText(token)
-		case token[0] == '"', token[0] == '/', !beforeColon.MatchString(doc[at[1]:]):
+		case token[0] == '"', token[0] == '/', !beforeColon().MatchString(doc[at[1]:]):
 			continue
 		default:
 			text = strconv.Quote(token)
@@ -56,12 +58,12 @@ func asText(token string) string {
 	return `"` + strings.NewReplacer(`\'`, `'`, `\\`, `\\`, `"`, `\"`).Replace(token[1:len(token)-1]) + `"`
 }
 
-var quotedToken = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*)/\*\x{e000}([A-Za-z0-9+/=]*)\*/`)
+var quotedToken = lazy.Regexp(`("(?:[^"\\]|\\.)*")(\s*)/\*\x{e000}([A-Za-z0-9+/=]*)\*/`)
 
 // pack5 writes a document that parse5 read. What it has put in quotes is as it was, unless something else stands there.
 func pack5(v *hujson.Value) []byte {
-	return quotedToken.ReplaceAllFunc(v.Pack(), func(found []byte) []byte {
-		part := quotedToken.FindSubmatch(found)
+	return quotedToken().ReplaceAllFunc(v.Pack(), func(found []byte) []byte {
+		part := quotedToken().FindSubmatch(found)
 		was, err := base64.StdEncoding.DecodeString(string(part[3]))
 		text := strconv.Quote(string(was))
 		if err == nil && len(was) > 0 && was[0] == '\'' {

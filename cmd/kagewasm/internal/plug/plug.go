@@ -9,10 +9,11 @@ package plug
 import (
 	"context"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // Agent is a program that kagewasm compacts for.
@@ -98,7 +99,7 @@ func Version(ctx context.Context, program string) string {
 	if err != nil {
 		return ""
 	}
-	return version.FindString(string(out))
+	return version().FindString(string(out))
 }
 
 // Older reports whether a version is before another.
@@ -114,4 +115,4 @@ func Older(version, than string) bool {
 	return false
 }
 
-var version = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var version = lazy.Regexp(`\d+\.\d+\.\d+`)
