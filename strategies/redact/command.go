@@ -149,21 +149,17 @@ func (a *argument) find(text string, args, secrets []span) []span {
 		if !flag {
 			nth++
 		}
-		last := i == len(args)-1
+		counted := a.nth > 0 && nth == a.nth && !flag || a.nth < 0 && i == len(args)-1 && nth > 2
 		switch {
-		case isOneOf(a.flags, before), a.named && isName(before) && !flag,
-			a.nth > 0 && nth == a.nth && !flag, a.nth < 0 && last && nth > 2:
+		case counted, isOneOf(a.flags, before), a.named && isName(before) && !flag:
 			add(arg)
 		case a.begins != "" && strings.HasPrefix(s, a.begins):
 			add(span{arg.from + len(a.begins), arg.to})
 		case a.flags == "" && a.begins == "" && a.glued == "" && a.behind != "" && !flag:
 			add(arg)
 		default:
-			for flag := range strings.FieldsSeq(a.glued) {
-				if !strings.HasPrefix(s, flag) || len(s) == len(flag) {
-					continue
-				}
-				if v := inside(text, span{arg.from + len(flag), arg.to}); a.behind == "" && weak(v.of(text)) {
+			for _, v := range a.behindFlags(text, arg) {
+				if a.behind == "" && weak(v.of(text)) {
 					secrets = append(secrets, v)
 				} else {
 					add(v)
@@ -172,6 +168,16 @@ func (a *argument) find(text string, args, secrets []span) []span {
 		}
 	}
 	return secrets
+}
+
+// behindFlags is what stands in an argument right behind a flag.
+func (a *argument) behindFlags(text string, arg span) (values []span) {
+	for flag := range strings.FieldsSeq(a.glued) {
+		if rest, ok := strings.CutPrefix(arg.of(text), flag); ok && rest != "" {
+			values = append(values, inside(text, span{arg.from + len(flag), arg.to}))
+		}
+	}
+	return values
 }
 
 // part is what of an argument is the secret.
