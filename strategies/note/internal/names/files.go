@@ -84,7 +84,7 @@ func (f *folder) way(around string) way {
 		joined.room += b.way(around).room
 	}
 	best := joined
-	if own.room <= joined.room {
+	if own.room < joined.room {
 		best = own
 	}
 	f.ways[around] = best

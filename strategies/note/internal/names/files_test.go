@@ -25,6 +25,7 @@ func TestLinesOfFolders(t *testing.T) {
 			"packages/agent/src/components/forms/c3.go packages/agent/src/components/forms/d4.go",
 			"- packages/agent/: src/main.go src/view.go\n" +
 				"- packages/agent/src/components/: forms/a1.go forms/b2.go forms/c3.go forms/d4.go"},
+		{"a line that saves nothing is none", "abc/de/view.go abc/fg/main.go", "- abc/de/view.go abc/fg/main.go"},
 		{"a short folder is no line for two", "a/b/c.go a/b/d.go", "- a/b/c.go a/b/d.go"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -77,9 +77,11 @@ const (
 	// path by which code imports other code, the lines of a file that is not told with them.
 	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
 	// again and again. outputWorth is what a symbol or a number is that nobody wrote, however often tools put it out: an
-	// agent that needed it had many a chance to write it. A path that a tool found is there to go to.
+	// agent that needed it had many a chance to write it. More than formTimes messages have it in their form: the keys of
+	// what a service answers, the flags of a script. A path that a tool found is there to go to, but for addresses.
 	rareWorth   = 0.3
 	outputWorth = 0.65
+	formTimes   = 8
 	numberWorth = 0.8
 	shortWorth  = 2.0
 	// oftenPower is the power of the number of messages that mention a name by which it is worth more.
@@ -309,8 +311,11 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 // again more often than its weight tells.
 func (it *item) worth() float64 {
 	worth := it.weight * math.Pow(float64(max(it.times, 1)), oftenPower)
-	if !it.written && it.class != path {
+	if !it.written && (it.class != path || strings.Contains(it.name, "://")) {
 		worth *= outputWorth
+		if often := float64(it.times) / formTimes; often > 1 {
+			worth /= often * often
+		}
 	}
 	_, _, lines := isRange(it.name)
 	switch {

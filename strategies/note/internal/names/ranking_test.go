@@ -73,6 +73,26 @@ func TestOnlyTools(t *testing.T) {
 	}
 }
 
+// TestForm: what every answer of a tool has, and nobody ever wrote, comes after what two of them had.
+func TestForm(t *testing.T) {
+	features.Proves(t, "N8")
+	const url, file = "https://api.kw.io/users/lee/repos", "lease/handover/of_a_parcel/run.go"
+	var msgs []abi.Message
+	for range 30 {
+		msgs = append(msgs, called("Bash", "command", "make", "site_admin "+url, false)...)
+	}
+	for range 2 {
+		msgs = append(msgs, called("Bash", "command", "make", "lease_told "+file, false)...)
+	}
+	text := build(msgs).Render(1000, byRune)
+	if got := lines(text)["Names"]; got != "lease_told site_admin" {
+		t.Errorf("%q", got)
+	}
+	if i, j := strings.Index(text, file), strings.Index(text, url); i < 0 || j < i {
+		t.Errorf("the address comes first:\n%s", text)
+	}
+}
+
 // TestSeries: where there is room for a few names, the only one of its kind comes before most of those that differ in
 // their numbers alone, though these were said later.
 func TestSeries(t *testing.T) {
