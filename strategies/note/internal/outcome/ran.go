@@ -39,7 +39,9 @@ func (k *Known) ran(text, dir string) (list []action.Check) {
 		case ok && header:
 			lines, header = append(lines, command), false
 		case ok && isScript(command):
-			scripts, header = scripts+1, true
+			if scripts, header = scripts+1, true; scripts == 1 { // it stands for all below
+				lines = append(lines, scriptOf(command))
+			}
 		default:
 			header = false
 			if _, command, ok := cutTask(line); ok {
@@ -79,7 +81,7 @@ func Task(text string) string {
 	for line := range strings.Lines(clip.Head(text, maxReasons)) {
 		line = strings.TrimSpace(line)
 		if command, ok := strings.CutPrefix(line, "> "); ok && isScript(command) {
-			return "npm run " + strings.Fields(command)[1]
+			return scriptOf(command)
 		}
 		if _, command, ok := cutTask(line); ok && len(checksOf(command, "")) > 0 {
 			return command
@@ -87,6 +89,9 @@ func Task(text string) string {
 	}
 	return ""
 }
+
+// scriptOf is how the script of such a line is run.
+func scriptOf(line string) string { return "npm run " + strings.Fields(line)[1] }
 
 // isScript reports whether a line, without the mark before it, is the one with which npm and pnpm begin a script:
 // "kw@1.2.0 check", and the folder behind that.
