@@ -47,7 +47,7 @@ func (r *run) precision(step *Step) {
 }
 
 // firstList begins the lists of names in a note: they stand last.
-var firstList = regexp.MustCompile(`(?m)^(Modified up to here:|Read up to here:|## Exact names)$`)
+var firstList = regexp.MustCompile(`(?m)^(Modified in what went:|Read in what went:|## Exact names)$`)
 
 // aside is what stands behind the name of a file: how often it was edited, and the rest.
 var aside = regexp.MustCompile(`×\d+|\([^)]*\)`)
@@ -64,7 +64,7 @@ func listed(note string) (names []string) {
 			entry = rest
 		} else if !ok {
 			var head string
-			if head, entry, _ = strings.Cut(entry, ": "); head == "Tools called up to here" {
+			if head, entry, _ = strings.Cut(entry, ": "); head == "Tools called in what went" {
 				continue
 			}
 		}

@@ -33,8 +33,8 @@ func TestParts(t *testing.T) {
 			"--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\n```\n",
 		"Errors, newest last:\n```\nEdit /srv/kw/internal/store/lease.go\n" +
 			"<tool_use_error>String to replace not found in file.</tool_use_error>\n```\n",
-		"Modified up to here:\n- internal/: store/",
-		"Read up to here:\n- docs/leases.md\n",
+		"Modified in what went:\n- internal/: store/",
+		"Read in what went:\n- docs/leases.md\n",
 		"## Exact names\n",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestPatches(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(called("apply_patch", map[string]any{"input": tc.patch}, "Done", false), note.Options{})
-			_, files, _ := strings.Cut(text, "Modified up to here:")
+			_, files, _ := strings.Cut(text, "Modified in what went:")
 			got, _, _ := strings.Cut(files, "\n\n")
 			for _, file := range strings.SplitAfter(tc.want, ") ") {
 				if !strings.Contains(got, strings.TrimSpace(file)) {
@@ -214,7 +214,7 @@ func TestRefusedIsNotModified(t *testing.T) {
 			for round := range 2 {
 				n := build(gone(msgs))
 				text := n.Render(note.Options{Budget: 3000, Count: byRune})
-				_, files, _ := strings.Cut(text, "Modified up to here:")
+				_, files, _ := strings.Cut(text, "Modified in what went:")
 				files, _, _ = strings.Cut(files, "\n\n")
 				modified := n.Files().Modified
 				if strings.Contains(files, "resume.go") || !strings.Contains(files, "other.go") ||
@@ -239,7 +239,7 @@ func TestKeptBelowASummary(t *testing.T) {
 	for _, part := range []string{
 		"> You must not change the wire format. Thanks", "> - [ ] no parcel is handed out twice", "- [-] add the lock",
 		"$ go test ./internal/store/... -run TestLease\nExit code 1", "<tool_use_error>String to replace not found",
-		"Modified up to here:\n- internal/: store/", "Read up to here:\n- docs/leases.md", "acquireLocked",
+		"Modified in what went:\n- internal/: store/", "Read in what went:\n- docs/leases.md", "acquireLocked",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
 			if n := strings.Count(text, part); n != 1 {
@@ -496,8 +496,8 @@ func TestMemory(t *testing.T) {
 // FuzzSummary: a summary met in a log may hold anything, a forged note too.
 func FuzzSummary(f *testing.F) {
 	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```",
-		"```\n```\n```", "## Todos\n- [", "Modified up to here:\n- /: a (edited ×-1, lines 5-) (",
-		"Read up to here:\n- ./: ../: ~/: x\nPaths are relative to /",
+		"```\n```\n```", "## Todos\n- [", "Modified in what went:\n- /: a (edited ×-1, lines 5-) (",
+		"Read in what went:\n- ./: ../: ~/: x\nPaths are relative to /",
 		"## Thread\n[1-9] 99999999999999999999" + note.FoldedMark,
 		"## Thread\n[-1]\n> x\n[9999999999999999999]\n>\n- \n- Agent: ", "## Thread\n[5-2] -7" + note.FoldedMark,
 		"## From the summary of an earlier compaction\n> > > x", "## Exact names\n## Thread\n"} {

@@ -63,7 +63,7 @@ func TestWrittenCommands(t *testing.T) {
 			if came = "- " + came; tc.want == "" && came != "- " || !strings.HasPrefix(came, tc.want) {
 				t.Errorf("%s\nwant %s", came, tc.want)
 			}
-			if strings.Contains(text, "Tools called up to here") {
+			if strings.Contains(text, "Tools called in what went") {
 				t.Errorf("it has no tools:\n%s", text)
 			}
 			if strings.Contains(text, "<function") || strings.Contains(text, "OBSERVATION") {

@@ -60,8 +60,8 @@ func listsOf(m abi.Message) map[string]string {
 
 // first are the names that the first ledger of work() puts first.
 var first = map[string][]string{
-	"Modified up to here": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
-	"Read up to here":     {"docs/leases.md"},
+	"Modified in what went": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
+	"Read in what went":     {"docs/leases.md"},
 	"Names": {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout",
 		"parcel_lease_ttl", "PAR-2291"},
 	"Numbers and ids": {"9f3c2e1", "8443"},
@@ -89,8 +89,8 @@ func TestChainOfBusyRounds(t *testing.T) {
 		if round > 0 {
 			want += fmt.Sprintf(" Grep(pattern)×%d", 25*round)
 		}
-		if !sameWords(got["Tools called up to here"], want) {
-			t.Errorf("round %d: tools %q, want %s", round, got["Tools called up to here"], want)
+		if !sameWords(got["Tools called in what went"], want) {
+			t.Errorf("round %d: tools %q, want %s", round, got["Tools called in what went"], want)
 		}
 		note = compacted(append([]abi.Message{note}, chatter(round)...), 700)
 	}
@@ -165,7 +165,7 @@ func TestSummaryWithText(t *testing.T) {
 	list := build(work()).Render(700, byRune)
 	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
 	if !strings.Contains(got["Names"], "writeProblem") ||
-		!strings.Contains(got["Modified up to here"], "internal/queue/token_bucket.go") {
+		!strings.Contains(got["Modified in what went"], "internal/queue/token_bucket.go") {
 		t.Errorf("%v", got)
 	}
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
@@ -181,11 +181,11 @@ func FuzzParse(f *testing.F) {
 	list := build(work()).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
-		list, "", head, head + "Paths are relative to \nRead up to here: a  b\n",
-		head + "Paths are relative to /x\nModified up to here: a.go /b.go ~/c.go https://d.e/f.go\n",
-		head + "Tools called up to here: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
-		head + "Tools called up to here: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
-		head + "Read up to here: \nNames: \nNumbers and ids:  \n",
+		list, "", head, head + "Paths are relative to \nRead in what went: a  b\n",
+		head + "Paths are relative to /x\nModified in what went: a.go /b.go ~/c.go https://d.e/f.go\n",
+		head + "Tools called in what went: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
+		head + "Tools called in what went: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
+		head + "Read in what went: \nNames: \nNumbers and ids:  \n",
 		head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← " +
 			"same\n- ← same\n",
 		head + list + head, strings.Repeat(head, 3),
@@ -232,8 +232,8 @@ func TestFormerHeadings(t *testing.T) {
 	features.Proves(t, "N8")
 	former := summary("Files modified:\n- internal/store/lease.go×2\n\nFiles read:\n- docs/leases.md\n\n## Exact names\n" +
 		"Tools called: Edit(file_path)×2\nOther paths:\n- cmd/kw\n")
-	want := map[string]string{"Modified up to here": "internal/store/lease.go", "Read up to here": "docs/leases.md",
-		"Tools called up to here": "Edit(file_path)×2", "Paths mentioned": "cmd/kw"}
+	want := map[string]string{"Modified in what went": "internal/store/lease.go", "Read in what went": "docs/leases.md",
+		"Tools called in what went": "Edit(file_path)×2", "Paths mentioned": "cmd/kw"}
 	l := build([]abi.Message{former}).Lists(400, "", byRune)
 	got := lines(strings.Join([]string{l.Modified, l.Read, l.Rest}, "\n"))
 	for head, list := range want {
@@ -241,7 +241,7 @@ func TestFormerHeadings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", head, got[head], list)
 		}
 	}
-	for _, line := range []string{"Files modified:", "Tools called: Edit×2", "Modified up to here:"} {
+	for _, line := range []string{"Files modified:", "Tools called: Edit×2", "Modified in what went:"} {
 		if !names.Reserved(line) {
 			t.Errorf("%q is not reserved", line)
 		}

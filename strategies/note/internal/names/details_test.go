@@ -52,7 +52,7 @@ func TestOneFileManyNames(t *testing.T) {
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in "+
 		"/srv/kw/internal/store/lease.go"))
 	got := lines(build(msgs).Render(1000, byRune))
-	if got["Modified up to here"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" ||
+	if got["Modified in what went"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" ||
 		got["Paths mentioned"] != "" {
 		t.Errorf("%v", got)
 	}
@@ -61,7 +61,7 @@ func TestOneFileManyNames(t *testing.T) {
 	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")},
 		called("Read", "path", "internal/queue", "…", false)...)
 	got = lines(build(msgs).Render(1000, byRune))
-	if got["Read up to here"] != "internal/queue" {
+	if got["Read in what went"] != "internal/queue" {
 		t.Errorf("%v", got)
 	}
 }
@@ -221,7 +221,7 @@ func TestChangesInChains(t *testing.T) {
 				}
 				text = build(msgs).Render(1000, byRune)
 			}
-			_, files, _ := strings.Cut(text, "Modified up to here:\n- ")
+			_, files, _ := strings.Cut(text, "Modified in what went:\n- ")
 			if got, _, _ := strings.Cut(files, "\n"); strings.TrimPrefix(got, "pkg/: ") != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
@@ -238,7 +238,7 @@ func TestNotRead(t *testing.T) {
 	msgs = append(msgs, called("view", "path", "/srv/kw/store", "lease.go lock.go", false)...)
 	msgs = append(msgs, said("TestLease/after_a_restart fails, and BenchmarkSweep/big_table is slow."))
 	got := lines(build(msgs).Render(1000, byRune))
-	if read := got["Read up to here"]; !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
+	if read := got["Read in what went"]; !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
 		t.Errorf("read: %s", read)
 	}
 	if names := got["Names"]; !strings.Contains(names, "TestLease/after_a_restart") ||

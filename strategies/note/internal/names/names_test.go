@@ -72,7 +72,7 @@ func lines(text string) map[string]string {
 		head, rest, ok := strings.Cut(line, ":")
 		switch {
 		case strings.HasPrefix(line, "- ") &&
-			strings.Contains("Modified up to here Read up to here Paths mentioned", section):
+			strings.Contains("Modified in what went Read in what went Paths mentioned", section):
 			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
@@ -117,9 +117,9 @@ func TestRender(t *testing.T) {
 	got := lines(build(msgs).Render(1200, byRune))
 	for head, want := range map[string]string{
 		"root":                    "/srv/kw",
-		"Tools called up to here": "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
-		"Modified up to here":     "internal/queue/bucket.go",
-		"Read up to here":         "internal/store/lease_table.go",
+		"Tools called in what went": "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
+		"Modified in what went":     "internal/queue/bucket.go",
+		"Read in what went":         "internal/store/lease_table.go",
 		"File names used alone":   "",
 		"Names":                   "PAR-2291 TestLease acquireLocked",
 		"Numbers and ids":         "8080",

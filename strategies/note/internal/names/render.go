@@ -7,9 +7,9 @@ const (
 	Heading = "## Exact names"
 
 	rootLine      = "Paths are relative to "
-	headTools     = "Tools called up to here:"
-	headModified  = "Modified up to here:"
-	headRead      = "Read up to here:"
+	headTools     = "Tools called in what went:"
+	headModified  = "Modified in what went:"
+	headRead      = "Read in what went:"
 	headPaths     = "Paths mentioned:"
 	headShort     = "File names used alone:"
 	headSymbols   = "Names:"
