@@ -25,12 +25,12 @@ func closing(text string) string {
 	all, places := sayings(text)
 	list := lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })
 	q := quotation{lines: all, last: -1, told: make(map[int]bool)}
-	first, begins := -1, true // the place that the words begin at, and whether nothing but praise stands before them
+	first, begins := -1, true // the place that the words begin at, and whether nothing stands before them
 	for _, l := range list {
 		bare, item := listItem(l.text)
 		if bare = plain(bare); q.said == "" {
 			rest := telling(bare)
-			if begins = begins && (rest == bare || isPraise(strings.TrimSuffix(bare, rest))); rest == "" {
+			if begins = begins && rest == bare; rest == "" {
 				q.told[l.place] = true // it says nothing
 			}
 			bare, first = rest, l.place
@@ -41,10 +41,9 @@ func closing(text string) string {
 	}
 	if q.said == "" && len(list) > 0 {
 		l := list[len(list)-1]
-		last, item := listItem(l.text)
+		last, _ := listItem(l.text)
 		q.said, q.last, first = plain(last), l.place, l.place
-		begins = !item && !slices.ContainsFunc(list[:len(list)-1], func(l saying) bool { return !isPraise(plain(l.text)) }) ||
-			len(list) == 1
+		begins = len(list) == 1
 	}
 	if !begins || q.skips(first) {
 		q.said = strings.TrimSpace(leftOutHere) + " " + strings.TrimPrefix(q.said, strings.TrimSpace(leftOutHere)+" ")

@@ -309,8 +309,8 @@ func TestWhatStays(t *testing.T) {
 func TestClosing(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	for _, tc := range []struct{ why, said, want string }{
-		{"praise", "Great question! The edit counts as the agent's.", "The edit counts as the agent's."},
-		{"praise on its own line", "Perfect!\n\nAll tests pass.", "All tests pass."},
+		{"praise", "Great question! The edit counts as the agent's.", "[...] The edit counts as the agent's."},
+		{"praise on its own line", "Perfect!\n\nAll tests pass.", "[...] All tests pass."},
 		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.",
 			"[...] We cannot know it at the start."},
 		{"nothing but praise", "Perfect!", "Perfect!"},
