@@ -61,10 +61,23 @@ func (r *run) arm() {
 		return // there is no code
 	}
 	r.counted.handed = r.ration()
-	depth := int64(r.call.Plugin.Limits.StackBytes) - int64(m.stack)
 	m.fuel.Set(uint64(r.counted.handed))
-	m.depth.Set(uint64(depth))
-	m.mark.Set(uint64(r.stacked(depth)))
+	m.depth.Set(uint64(r.allStack()))
+	r.markStack()
+}
+
+// allStack is how much of the stack there is before anything runs.
+func (r *run) allStack() int64 {
+	return int64(r.call.Plugin.Limits.StackBytes) - int64(r.instance.meters.stack)
+}
+
+// markStack has the guest tick at the first step of the stack again. What ran before a
+// call would leave the mark deeper than it is in an instance that was restored, and how
+// deep the stack was is known from the ticks.
+func (r *run) markStack() {
+	if m := &r.instance.meters; m.mark != nil {
+		m.mark.Set(uint64(r.stacked(r.allStack())))
+	}
 }
 
 // ration is how much fuel the guest is handed next. It is not positive where

@@ -141,6 +141,7 @@ func (n *code) start(ctx context.Context, r *run) error {
 			return err
 		}
 	}
+	r.markStack()
 	return nil
 }
 
