@@ -32,8 +32,9 @@ export const Kagewasm = async ({ client }: any) => {
   const plans = new Map<string, Plan[]>() // the latest first
   const tried = new Map<string, number>() // tokens at which a session was compacted last
   const limits = new Map<string, number>()
-  // summaries are those that opencode is having written: what stands for the messages, once they are known.
-  const summaries = new Map<string, { text?: string; earlier?: Message }>()
+  // summaries are those that opencode is having written: the messages that may go, and what stands for them once it is
+  // known.
+  const summaries = new Map<string, { goes: Set<string>; text?: string; earlier?: Message }>()
 
   // Plans are kept under the message that a session begins with, which a fork of it has too.
   const fileOf = (messages: Message[]) => join(folder, keyOf(messages[0]) + ".json")
@@ -127,7 +128,8 @@ export const Kagewasm = async ({ client }: any) => {
     "experimental.chat.messages.transform": async (_: unknown, output: { messages: Message[] }) => {
       try {
         if (output.messages.length === 0) return
-        if (summaries.has(output.messages[0].info.sessionID)) return await summarize(output.messages)
+        const goes = summaries.get(output.messages[0].info.sessionID)?.goes
+        if (goes && output.messages.every(m => goes.has(m.info.id))) return await summarize(output.messages)
         await compact(output.messages).catch(() => {})
         output.messages.splice(0, output.messages.length, ...apply(await load(output.messages), output.messages))
       } catch {} // the messages are as they were
@@ -145,7 +147,9 @@ export const Kagewasm = async ({ client }: any) => {
       try {
         const { data } = await client.session.messages({ path: { id: sessionID } })
         const earlier = data.findLast((m: Message) => m.info.summary === true && m.info.finish && !m.info.error)
-        summaries.set(sessionID, { earlier })
+        // The last message asks for the summary. A call that has it, or a later one, is about something else: what was
+        // to be summarized may have failed.
+        summaries.set(sessionID, { goes: new Set(data.slice(0, -1).map((m: Message) => m.info.id)), earlier })
       } catch {} // opencode's own summary
     },
     "experimental.text.complete": async (at: { sessionID: string; messageID: string }, output: { text: string }) => {
