@@ -1,12 +1,6 @@
 // Compaction of pi by kagewasm. What fails here leaves the work to pi.
 import { compact, prune, run, turnEnded } from "./ask.js"
-import { due, edits } from "./prune.ts"
-
-type Entry = { type: string; id: string; firstKeptEntryId?: string; details?: any; message?: any }
-type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
-
-const textOf = ({ content }: Line) =>
-  typeof content === "string" ? content : content.map(p => p.text ?? `[${p.type}]`).join("\n")
+import { due, edits, textOf, type Entry, type Line } from "./prune.ts"
 
 // summarized makes pi's compaction of what kagewasm kept of entries. pi keeps one piece of a session, all entries from
 // one on: what stays before that piece, such as the task and the newest request, is told in the summary word for word.
@@ -20,10 +14,10 @@ export const summarized = (kept: Line[], entries: Entry[]) => {
   const lines = kept.slice(0, kept.indexOf(first)).filter(line => line.role !== "system") // those pi carries on
   const notes = lines.filter(line => line.kind === "compaction_summary")
   if (notes.length !== 1 || known.has(notes[0].id) || lines.some(line => line.role !== "user")) return undefined
-  const still = (line: Line) => (line.kind ? "" : `The ${line.role} said, and it still holds:\n`) + textOf(line)
+  const still = (line: Line) => (line.kind ? "" : `The ${line.role} said, and it still holds:\n`) + textOf(line.content)
   const ids = lines.map(line => line.id)
   const at = lines.indexOf(notes[0])
-  const details = { pinned: ids.slice(0, at), note: textOf(notes[0]), then: ids.slice(at + 1) }
+  const details = { pinned: ids.slice(0, at), note: textOf(notes[0].content), then: ids.slice(at + 1) }
   return { summary: lines.map(still).join("\n\n"), firstKeptEntryId: first.id, details: { kagewasm: details } }
 }
 

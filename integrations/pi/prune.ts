@@ -1,9 +1,9 @@
 // Pruning in pi. Since 0.87 an extension may say at the end of a turn what the model sees of an earlier entry from then
 // on. The entry stays as it is, and the edit is an entry of its own: /tree goes back before it.
-type Entry = { type: string; id: string; message?: any; targetId?: string; replacement?: any }
-type Line = { id: string; role: string; content: string | { type: string; text?: string }[] }
+export type Entry = { type: string; id: string; [key: string]: any }
+export type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
 
-const textOf = (content: any): string =>
+export const textOf = (content: any): string =>
   typeof content === "string" ? content : (content ?? []).map((p: any) => p.text ?? `[${p.type}]`).join("\n")
 
 // edits say what the model is to see of tool results that were shortened.
@@ -11,7 +11,7 @@ export const edits = (entries: Entry[], pruned: Line[]) => {
   const seen = new Map<string, string>()
   for (const { type, id, message, targetId, replacement } of entries) {
     if (message?.role === "toolResult") seen.set(id, textOf(message.content))
-    if (type === "context_edit" && seen.has(targetId!)) seen.set(targetId!, textOf(replacement?.content))
+    if (type === "context_edit" && seen.has(targetId)) seen.set(targetId, textOf(replacement?.content))
   }
   const shortened = ({ id, role, content }: Line) => role === "tool" && seen.has(id) && seen.get(id) !== textOf(content)
   return pruned.filter(shortened).map(({ id, content }) => {
