@@ -114,10 +114,28 @@ func (q *Sequence) Replace(items []Item) Edit { return Edit{q.region, q.write(ni
 // outside of it.
 func (q *Sequence) File(items []Item, outside []Edit) []byte {
 	lead, tail := Span{q.frame.Start, q.region.Start}, Span{q.region.End, q.frame.End}
-	dst := make([]byte, 0, q.frame.End-q.frame.Start)
+	dst := make([]byte, 0, q.size(items, outside))
 	dst = q.src.Apply(dst, lead, Within(outside, lead))
 	dst = q.write(dst, items)
 	return q.src.Apply(dst, tail, Within(outside, tail))
+}
+
+// size is about how many bytes File writes: of a long session little may stay.
+func (q *Sequence) size(items []Item, outside []Edit) int {
+	n := q.frame.End - q.frame.Start - (q.region.End - q.region.Start)
+	for _, e := range outside {
+		n += len(e.Text)
+	}
+	for _, it := range items {
+		n += len(it.Text) + len(q.sep)
+		if it.Rec >= 0 {
+			n += q.Recs[it.Rec].End - q.Recs[it.Rec].Start
+		}
+		for _, e := range it.Edits {
+			n += len(e.Text)
+		}
+	}
+	return n
 }
 
 // write appends the region with the given items to dst.
