@@ -85,8 +85,7 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	}
 	o := outcome{List: p.List, pruned: p.Pruned}
 	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
-		o, err := exceeds(l, o)
-		return resultOf(l, o), err
+		return notTried(ctx, l, v, o)
 	}
 	o.pre = preCompact(ctx, l, v)
 	v = v.WithPins(o.pre.pinned)
@@ -100,6 +99,28 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	}
 	o.code = reasonCode(l, v, o)
 	return l.strategy().finish(ctx, l, v, o)
+}
+
+// notTried is what the gate left as it was. Where that does not fit the window the compaction
+// has failed, and plugins hear of it: nothing may go, so they are not asked for a plan.
+func notTried(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
+	o, err := exceeds(l, o)
+	result := resultOf(l, o)
+	if err != nil {
+		result = failed(ctx, l, v, o.List, result, err)
+	}
+	return result, err
+}
+
+// failed tells plugins why a compaction failed that is not recorded.
+func failed(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result, err error) *Result {
+	told := *made
+	told.Record = record(l, &made.Report)
+	told.Record.Success = false
+	told.Record.Failures = append(slices.Clip(told.Record.Failures), abi.AsError(err))
+	result := *postCompact(ctx, l, v, after, &told)
+	result.Record = made.Record
+	return &result
 }
 
 // checkpoint lets the result wait for the operator: it is the session as it was,
@@ -127,6 +148,8 @@ func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, 
 		if err := commit(context.WithoutCancel(ctx), l, result); err != nil { // the plan is made and paid for
 			return notStored(ctx, l, o, result, err), err
 		}
+	} else if err != nil {
+		return failed(ctx, l, v, o.List, result, err), err
 	}
 	return postCompact(ctx, l, v, o.after(), result), err
 }

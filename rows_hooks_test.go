@@ -184,6 +184,61 @@ func TestWhatHooksAreTold(t *testing.T) {
 	}
 }
 
+// TestPluginsHearThatNothingMayGo: where a session exceeds the window and nothing of it may go the
+// compaction has failed, which plugins are told with the reason. One that was not needed is none.
+func TestPluginsHearThatNothingMayGo(t *testing.T) {
+	features.Proves(t, "A12")
+	pinned := []abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 600))},
+		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Make it work.")}}
+	for _, tc := range []struct {
+		why      string
+		messages []abi.Message
+		window   int
+		overhead int
+		asked    bool // for a plan
+		fails    bool
+	}{
+		{"pinned messages alone", pinned, 400, 0, false, true},
+		{"tool definitions alone", chat(20), 400, 500, false, true},
+		{"an answer that no note is smaller than", append(slices.Clip(pinned), abi.Message{ID: "a",
+			Role: abi.RoleAssistant, Content: abi.Text("Ok.")}, abi.Message{ID: "u", Role: abi.RoleUser,
+			Content: abi.Text("Go on.")}), 400, 0, true, true},
+		{"nothing may go, and it fits", pinned, 700, 0, false, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			p := &fakePlugin{Name: "watch", Pre: answers(nil), Post: answers(nil)}
+			req := request(tc.window, tc.messages)
+			req.Overhead = tc.overhead
+			r, err := newCompactor(t, kagewasm.Options{Plugins: plugins(p)}).Compact(t.Context(), req)
+			if failed := abi.CodeOf(err) == abi.CodeExceedsWindow; failed != tc.fails || r.Record != nil {
+				t.Fatalf("%v: %s, record %v", err, r.Report.Reason, r.Record)
+			}
+			if pre := p.Calls(abi.HookPreCompact); len(pre) > 0 != tc.asked {
+				t.Errorf("asked for a plan %d times", len(pre))
+			}
+			post := p.Calls(abi.HookPostCompact)
+			if !tc.fails {
+				if len(post) > 0 {
+					t.Errorf("told of a compaction that was not made: %+v", post[0].Record)
+				}
+				return
+			}
+			if len(post) != 1 {
+				t.Fatalf("told %d times", len(post))
+			}
+			rec, n := post[0].Record, len(tc.messages)
+			if rec.Success || rec.MessagesBefore != n || rec.MessagesAfter != n || len(post[0].Messages) != n ||
+				rec.TokensBefore != r.Report.TokensBefore || len(rec.Failures) != 1 ||
+				rec.Failures[0].Code != abi.CodeExceedsWindow {
+				t.Errorf("told %+v, %v", rec, rec.Failures)
+			}
+			if said := r.Report.Hooks; len(said) == 0 || said[len(said)-1].Hook != abi.HookPostCompact {
+				t.Errorf("the report says of plugins: %+v", said)
+			}
+		})
+	}
+}
+
 // timed notes how long its calls may take.
 type timed struct {
 	*fakePlugin

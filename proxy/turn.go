@@ -108,7 +108,7 @@ func (e ending) turnRequest(ctx context.Context) (req kagewasm.Request, err erro
 	if req, err = requestOf(ctx, e.exchange, came); err != nil {
 		return req, err
 	}
-	answer := abi.Message{ID: archive{e.exchange}.arrived(len(came.msgs) - came.lead), Role: abi.RoleAssistant,
+	answer := abi.Message{ID: archive(e).arrived(len(came.msgs) - came.lead), Role: abi.RoleAssistant,
 		Content: abi.Text(e.turn.text.String())}
 	req.Messages = append(slices.Clone(req.Messages), answer)
 	return req, nil
