@@ -1,9 +1,10 @@
 package server
 
 import (
-	"html/template"
 	"net/http"
 	"strings"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"github.com/kagewasm/kagewasm/server/internal/api"
 )

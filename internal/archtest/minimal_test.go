@@ -10,8 +10,18 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
+
+// maxCommand bounds the command, in bytes, unstripped.
+const maxCommand = 60_000_000
+
+// TestCommandSize: the command stays small enough to be copied about.
+func TestCommandSize(t *testing.T) {
+	soak.Only(t, "the command is linked")
+	built(t, "./cmd/kagewasm", maxCommand)
+}
 
 // maxMinimalHost bounds the smallest program that embeds a compactor, a counter
 // and a plugin, in bytes, unstripped.
@@ -19,23 +29,7 @@ const maxMinimalHost = 25_000_000
 
 // TestMinimalHost: embedding is light, and the least program for it works.
 func TestMinimalHost(t *testing.T) {
-	dir := t.TempDir()
-	program, plugin := filepath.Join(dir, "minimal"), filepath.Join(dir, "plugin.wasm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./internal/minimalhost")
-	build.Dir = shared.Root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%.1f MB", float64(info.Size())/1e6)
-	if info.Size() > maxMinimalHost {
-		t.Errorf("%d bytes, more than %d: see what it links with go list -deps ./internal/minimalhost",
-			info.Size(), maxMinimalHost)
-	}
-
+	program, plugin := built(t, "./internal/minimalhost", maxMinimalHost), filepath.Join(t.TempDir(), "plugin.wasm")
 	if err := os.WriteFile(plugin, wasmtest.Answer("pre_compact", `{"retain":["a fact"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -51,4 +45,25 @@ func TestMinimalHost(t *testing.T) {
 	if want := "pre_compact ok\n"; err != nil || !strings.HasSuffix(string(out), want) {
 		t.Errorf("%v: %s%s; want %s", err, out, stderr.Bytes(), want)
 	}
+}
+
+// built is a program as who embeds or installs it builds it. It may have at most so many bytes.
+func built(t *testing.T, dir string, most int64) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, dir)
+	build.Dir = shared.Root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(info.Size())/1e6)
+	if info.Size() > most {
+		t.Errorf("%d bytes, more than %d: go list -deps %s tells what it links, go tool nm -size -sort size how much of it",
+			info.Size(), most, dir)
+	}
+	return program
 }

@@ -6,5 +6,5 @@
 // Pages are HTML that the server renders; a script only refreshes parts of them as events
 // arrive, and takes dropped files. Everything that changes something is a POST of a form
 // and works without the script. What sessions say is hostile: it reaches a page through
-// html/template and the function text alone.
+// html templates and the function text alone.
 package ui

@@ -68,9 +68,6 @@ func (k *knob) Step() string {
 	return "any"
 }
 
-// Default is the plugin's own value as a person writes it.
-func (k *knob) Default() string { return shown(k.Spec.Default) }
-
 // MaxLength is how long a text may be.
 func (k *knob) MaxLength() int {
 	if k.Spec.MaxLength > 0 {

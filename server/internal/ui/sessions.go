@@ -84,8 +84,8 @@ func figuresOf(st *store.Stats) *figures {
 // Freed is how many tokens compactions took away.
 func (f *figures) Freed() int { return f.TokensBefore - f.TokensAfter }
 
-// Share is what is left of them.
-func (f *figures) Share() float64 { return float64(f.TokensAfter) / float64(max(1, f.TokensBefore)) }
+// Left is the share of the tokens that compactions left.
+func (f *figures) Left() float64 { return float64(f.TokensAfter) / float64(max(1, f.TokensBefore)) }
 
 // Judged is how many compactions were judged.
 func (f *figures) Judged() int { return f.Flags["good"] + f.Flags["bad"] + f.Flags["neutral"] }

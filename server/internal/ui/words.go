@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"html/template"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -12,21 +12,35 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
+
 	"github.com/kagewasm/kagewasm/store"
 )
 
 // funcs are what templates write figures and foreign text with.
 func (p *pages) funcs() template.FuncMap {
-	return template.FuncMap{
+	funcs := template.FuncMap{
 		"text": text, "nameof": named, "num": numOf, "bytes": size, "pct": pct, "ms": millis, "usd": usd, "ago": p.ago,
 		"to":    to,
 		"asset": asset, "plural": plural, "short": short, "add": func(a, b int) int { return a + b },
 		"list": func(v ...any) []any { return v }, "fixed": fixed,
 	}
+	maps.Copy(funcs, methods)
+	return funcs
+}
+
+// methods are those that templates ask values for, as functions. To call them by name is what
+// the standard library's templates do, and for it a linker keeps every method of the program.
+var methods = template.FuncMap{
+	"level": (*gauge).Level, "share": (*gauge).Share, "at": (*gauge).At, "room": (*gauge).Room,
+	"freed": (*figures).Freed, "left": (*figures).Left, "judged": (*figures).Judged,
+	"happened": (*event).Words, "compacted": (*messageRow).ByCompaction, "count": (*run).Count,
+	"asks": (*manualForm).Words, "fields": (*manualForm).Fields, "address": (*manualForm).Path,
+	"label": (*knob).Label, "step": (*knob).Step, "longest": (*knob).MaxLength, "options": (*knob).Options,
 }
 
 // text is foreign text as it may stand on a page: what a browser would not show, or would
-// show elsewhere, is written as a mark. html/template escapes the rest.
+// show elsewhere, is written as a mark. The templates escape the rest.
 func text(v any) string {
 	s := fmt.Sprint(v)
 	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
