@@ -72,10 +72,8 @@ func (p *parts) under(head string, texts []string) {
 // quoted is a failure as it is written.
 func quoted(f *names.Failure) string {
 	text := "```\n" + f.Text + "\n```"
-	if f.Passed {
-		text += "\n" + names.PassedLine
-	} else if f.Settled {
-		text += "\n" + names.SettledLine
+	if line := f.Became(); line != "" {
+		text += "\n" + line
 	}
 	return text
 }

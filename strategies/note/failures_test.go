@@ -249,3 +249,39 @@ func TestOneFailure(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedEditThatWasMadeLater: an edit that failed and whose file a later call changed is told so in what goes,
+// below it and in the next note; one of another file, and one of which the file was only read since, is open.
+func TestRefusedEditThatWasMadeLater(t *testing.T) {
+	refused := edit("/srv/kw/AGENTS.md", "No changes made to it.", true)
+	made := edit("/srv/kw/AGENTS.md", "ok", false)
+	read := called("Read", map[string]any{"file_path": "/srv/kw/AGENTS.md"}, "# Agents", false)
+	first := render(session("Go on.", refused), note.Options{})
+	for _, tc := range []struct {
+		why     string
+		session note.Session
+		mended  bool
+	}{
+		{"in what goes", gone(session("Go on.", refused, made)), true},
+		{"by a path that is relative", gone(session("Go on.", refused, edit("kw/AGENTS.md", "ok", false))), true},
+		{"by a command", gone(session("Go on.", refused, run("sed -i s/a/b/ /srv/kw/AGENTS.md && go test ./...",
+			"ok  \tkw\t0.1s", false))), true},
+		{"below it", goneUpTo(3, session("Go on.", refused, made)), true},
+		{"in the next note", gone(session(summary(first), made)), true},
+		{"in the note after that", gone(session(summary(render(session("Go on.", refused, made), note.Options{})))), true},
+		{"another file", gone(session("Go on.", refused, edit("/srv/kw/docs/AGENTS.md", "ok", false))), false},
+		{"a file with the end of its name", gone(session("Go on.", refused, edit("S.md", "ok", false))), false},
+		{"it is read", gone(session("Go on.", refused, read)), false},
+		{"it is refused again", gone(session("Go on.", refused, made, refused)), false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			got := write(tc.session, note.Options{})
+			if !strings.Contains(got, "No changes made to it.") {
+				t.Errorf("the failure is not told:\n%s", got)
+			}
+			if mended := strings.Contains(got, "\nA later call changed this file.\n"); mended != tc.mended {
+				t.Errorf("mended %v, want %v:\n%s", mended, tc.mended, got)
+			}
+		})
+	}
+}

@@ -62,7 +62,7 @@ func Losses(ctx context.Context, s Session) (list []Loss) {
 		}
 	}
 	for _, f := range n.names.Failures() {
-		if !f.Settled {
+		if !f.Settled && !f.Changed {
 			_, says, _ := strings.Cut(f.Text, "\n")
 			line, _, _ := strings.Cut(strings.TrimSpace(says), "\n")
 			list = append(list, Loss{LostFailure, s.lastGone(said, func(m *abi.Message) bool {

@@ -62,6 +62,9 @@ func (b *builder) result(m *abi.Message, text string) {
 		return
 	}
 	b.done(a, text, o)
+	if o.Passed {
+		mended(b.failures, a, func(*Failure) bool { return true })
+	}
 	switch {
 	case o.Failed:
 		b.failed(a.Script)

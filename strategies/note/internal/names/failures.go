@@ -2,6 +2,8 @@ package names
 
 import (
 	"context"
+	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,11 +24,14 @@ type Failure struct {
 	Text string
 	// Passed: the same command passed later. Settled: it did, or what holds all that it checked.
 	Passed, Settled bool
+	// Changed: it was to change a file, and a later call did.
+	Changed bool
 
 	kept   string // the call, where that stays and its result was pruned
 	normal string // the command as it is compared with others
 	dir    string // the folder that it ran in, where it says so
 	key    string // see known
+	file   string // that a tool was to change
 }
 
 // Command reports whether what failed was a command.
@@ -42,11 +47,40 @@ const (
 )
 
 // PassedLine stands below a failure in a note whose command passed later, SettledLine below one of a check where
-// another one that holds it did.
+// another one that holds it did, and ChangedLine below a change to a file that was refused where a later one was made.
 const (
 	PassedLine  = "Passed later."
 	SettledLine = "A check that holds it passed later."
+	ChangedLine = "A later call changed this file."
 )
+
+// Became is the line that says what became of the failure, empty where that is not known.
+func (f *Failure) Became() string {
+	switch {
+	case f.Passed:
+		return PassedLine
+	case f.Settled:
+		return SettledLine
+	case f.Changed:
+		return ChangedLine
+	}
+	return ""
+}
+
+// became reads that line back. It reports whether it is one.
+func (f *Failure) became(line string) bool {
+	switch line {
+	case PassedLine:
+		f.Passed, f.Settled = true, true
+	case SettledLine:
+		f.Passed, f.Settled = false, true
+	case ChangedLine:
+		f.Changed = true
+	default:
+		return false
+	}
+	return true
+}
 
 const (
 	commandMark = "$ "
@@ -79,6 +113,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 	}
 	if a.Script == "" {
 		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(a.Path(), maxDoing, "…"))
+		fail.file = changedFile(a)
 	} else {
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
@@ -134,6 +169,40 @@ func (b *builder) remember(f Failure, a *action.Action) {
 	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.key == f.key })
 }
 
+// toChange is the file that a failure is about by its first line, "Edit a.go", where that is a call to change it.
+func toChange(line string) string {
+	tool, file, _ := strings.Cut(line, " ")
+	arguments, err := json.Marshal(map[string]string{"path": file})
+	if err != nil {
+		return ""
+	}
+	return changedFile(action.Of(&abi.ToolCall{Name: tool, Arguments: string(arguments)}))
+}
+
+// changedFile is the file that a tool is to change, empty where it is to change none.
+func changedFile(a *action.Action) string {
+	if a.Kind != action.Changes {
+		return ""
+	}
+	return a.Path()
+}
+
+// mended notes that a call changed its files: changes to them that were refused before are no longer open.
+func mended(list []Failure, a *action.Action, before func(f *Failure) bool) {
+	for k := range a.Files {
+		file := &a.Files[k]
+		for i := range list {
+			f := &list[i]
+			f.Changed = f.Changed || f.file != "" && file.Use != action.Read && before(f) && isFile(f.file, file.Path)
+		}
+	}
+}
+
+// isFile reports whether two paths name one file: one may be absolute and the other one the end of it.
+func isFile(p, q string) bool {
+	return p == q || filepath.IsAbs(p) != filepath.IsAbs(q) && action.Same(p, q)
+}
+
 // unpassed are checks of a failure: left those that have not passed since, open those that nothing settled.
 type unpassed struct{ left, open []action.Check }
 
@@ -168,7 +237,7 @@ func settle(
 // Settle reads messages that stay below, which may say that what failed passed later. What failed in one of them
 // itself, and was pruned there, passed in those behind it alone.
 func (l *Names) Settle(ctx context.Context, below []abi.Message, harness outcome.Harness) {
-	if !slices.ContainsFunc(l.failures, func(f Failure) bool { return !f.Passed }) {
+	if !slices.ContainsFunc(l.failures, func(f Failure) bool { return !f.Passed && !f.Changed }) {
 		return
 	}
 	calls, met := make(map[string]*action.Action), make(map[string]bool)
@@ -178,14 +247,17 @@ func (l *Names) Settle(ctx context.Context, below []abi.Message, harness outcome
 			calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
 		}
 		a := calls[m.ToolCallID]
-		if ctx.Err() != nil || m.Role != abi.RoleTool || a == nil || a.Script == "" {
+		if ctx.Err() != nil || m.Role != abi.RoleTool || a == nil || a.Script == "" && a.Kind != action.Changes {
 			continue
 		}
 		met[m.ToolCallID] = true
+		a.Answered(m.Text())
+		before := func(f *Failure) bool { return f.kept == "" || met[f.kept] }
 		if harness.Of(m, a).Passed {
-			settle(l.failures, l.checks, a, harness.Below(a, m.Text()), func(f *Failure) bool {
-				return f.kept == "" || met[f.kept]
-			})
+			mended(l.failures, a, before)
+			if a.Script != "" {
+				settle(l.failures, l.checks, a, harness.Below(a, m.Text()), before)
+			}
 		}
 	}
 }

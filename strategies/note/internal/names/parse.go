@@ -82,6 +82,8 @@ func (e *entries) line(line string) {
 			if command, ok := strings.CutPrefix(e.block[0], commandMark); ok {
 				a = action.OfScript(command)
 				f.normal, f.dir = toolcall.Normal(command), a.Dir()
+			} else if e.section == HeadErrors {
+				f.file = toChange(e.block[0])
 			}
 			e.remember(f, a)
 		}
@@ -102,11 +104,10 @@ func (e *entries) line(line string) {
 		}
 		return
 	}
-	if (line == PassedLine || line == SettledLine) && (e.section == HeadFailed || e.section == HeadErrors) {
-		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Passed, e.failures[n-1].Settled = line == PassedLine, true
+	if e.section == HeadFailed || e.section == HeadErrors {
+		if n := len(e.failures); n > 0 && e.failures[n-1].became(line) {
+			return
 		}
-		return
 	}
 	e.section, e.at = "", 0
 	line = renewed(line)

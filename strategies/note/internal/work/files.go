@@ -108,7 +108,7 @@ func (f *file) text(name func(path string) string) string {
 		how = append(how, "edited")
 	}
 	if f.to != "" {
-		how = append(how, "moved to "+behind(path.Dir(f.path), f.to))
+		how = append(how, "moved to "+f.place())
 	}
 	if f.deleted {
 		how = append(how, "deleted")
@@ -120,6 +120,19 @@ func (f *file) text(name func(path string) string) string {
 		how = append(how, "perhaps deleted")
 	}
 	return name(f.path) + " (" + strings.Join(how, ", ") + ")"
+}
+
+// place is where the file was moved, from the folder on that both places share. A file that keeps its name is told with
+// a folder at least: it is what differs.
+func (f *file) place() string {
+	to := behind(path.Dir(f.path), f.to)
+	if to != path.Base(f.path) {
+		return to
+	}
+	if folder := path.Base(path.Dir(f.to)); folder != "." && folder != "/" {
+		return folder + "/" + to
+	}
+	return "./" + to
 }
 
 // behind is a path without the folders that it shares with another one's folder.

@@ -32,9 +32,10 @@ type Git struct {
 func (w *Work) git(a *action.Action, output string, o outcome.Outcome) (g Git) {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
 	at := slices.IndexFunc(a.Commands, func(c toolcall.Command) bool {
-		return len(c.Words) > 1 && c.Words[0] == "git" && !w.tries.holds(c.Dir)
+		return len(c.Words) > 1 && c.Words[0] == "git" && !w.tries.own(c.Dir)
 	})
-	if g.Used = at >= 0; !g.Used || o.Failed || o.Told || len(acts) > 0 && w.tries.of(acts) != "" {
+	if g.Used = at >= 0; !g.Used || o.Failed || o.Told || len(acts) > 0 && w.tries.of(acts) != "" ||
+		w.tries.inOwn(nil, acts) != "" {
 		return g
 	}
 	g.Branch = branch(output)

@@ -122,12 +122,17 @@ func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 		w.runs(a, acts, " in "+place)
 		return
 	}
+	where := ""
+	if place := w.tries.inOwn(a.Steps, acts); place != "" {
+		where = " in " + place
+	}
 	pushed := ""
 	if ended && slices.ContainsFunc(acts, func(s action.Step) bool { return begins(s, "git push") }) {
 		pushed = ", then pushed"
 	}
 	commits := w.committed(a, output)
 	for i, c := range commits {
+		c += where
 		if i == len(commits)-1 {
 			c += pushed
 		}
@@ -143,7 +148,7 @@ func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 	if o.Stopped {
 		more = " (aborted)"
 	}
-	w.runs(a, acts, more)
+	w.runs(a, acts, where+more)
 }
 
 // maxOfAKind is how many commands of one kind are told one by one.

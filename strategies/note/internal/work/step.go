@@ -51,7 +51,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case action.Asks, action.Silent:
 		return Step{}
 	case action.Runs:
-		s.Text = "`" + short(line(a), maxScript) + "`"
+		s.Text = "`" + short(line(a), maxScript) + "`" + inTry(a, w.tries)
 		s.Git, s.Check = w.git(a, text, o), ended(w, a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
@@ -81,7 +81,9 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case a.Kind == action.Runs:
 		s.Text += w.printed(a, text)
 		if o.Passed {
-			changed := lists.Filter(a.Files, func(f action.File) bool { return f.Use != action.Read && !w.tries.holds(f.Path) })
+			changed := lists.Filter(a.Files, func(f action.File) bool {
+				return f.Use != action.Read && !w.tries.holds(f.Path)
+			})
 			s.Changed = lists.Map(changed, func(f action.File) string { return f.Path })
 		}
 	default:
@@ -92,6 +94,17 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	}
 	s.Text = clip.OneLine(s.Text)
 	return s
+}
+
+// inTry says where a script ran that changed something in a folder to try something in, unless it says so itself.
+func inTry(a *action.Action, t tries) string {
+	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
+	place := cmp.Or(t.of(acts), t.inOwn(nil, acts))
+	says := func(word string) bool { return word == place || word == path.Base(place) }
+	if place == "" || slices.ContainsFunc(strings.Fields(line(a)), says) {
+		return ""
+	}
+	return " in " + place
 }
 
 // refused is a call that the person rejected, in short, and what they said to it.

@@ -8,9 +8,9 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
-// tries are the folders that an agent made among temporary files to try something in.
-// What it commits there is no commit of the project. A project may lie there too: a
-// folder is one of them because the agent made it.
+// tries are the folders that an agent made to try something in, those among temporary files as true: what it does there
+// is not told of the project. The others it made with a repository of their own. What it commits in any of them is no
+// commit of the project. A project may lie among temporary files too: a folder is one of them as the agent made it.
 type tries map[string]bool
 
 // temporary are the folders of temporary files.
@@ -19,52 +19,81 @@ var temporary = []string{"/tmp", "/private/tmp", "/var/tmp", "/var/folders", "/p
 // take notes the folders that steps make.
 func (t tries) take(steps []action.Step) {
 	for i := range steps {
-		if place := made(&steps[i]); place != "" {
+		s := &steps[i]
+		switch place := made(s); {
+		case place == "":
+		case slices.ContainsFunc(temporary, func(folder string) bool { return action.Within(place, folder) }):
 			t[place] = true
+		case begins(*s, "git init") && (place != s.Dir || makes(steps[:i], place)) && !t[place]:
+			t[place] = false
 		}
 	}
 }
 
-// made is the folder that a step makes among temporary files, empty where it makes none.
+// makes reports whether steps make a folder.
+func makes(steps []action.Step, folder string) bool {
+	return slices.ContainsFunc(steps, func(s action.Step) bool { return slices.Contains(s.Makes, folder) })
+}
+
+// made is the folder that a step makes or puts a repository into, empty where it does neither.
 func made(s *action.Step) string {
 	if !begins(*s, "mkdir") && !begins(*s, "git init") && !begins(*s, "git clone") {
 		return ""
 	}
 	words := strings.Fields(s.Text)
 	place := words[len(words)-1]
-	if begins(*s, "git init") && (len(words) == 2 || place[0] == '-') {
-		place = s.Dir
-	} else if !path.IsAbs(place) {
-		place = path.Join(s.Dir, place)
-	}
-	if slices.ContainsFunc(temporary, func(folder string) bool { return action.Within(place, folder) }) {
+	switch {
+	case begins(*s, "git init") && (len(words) == 2 || place[0] == '-'):
+		return s.Dir
+	case path.IsAbs(place):
 		return place
 	}
-	return ""
+	return path.Join(s.Dir, place)
 }
 
-// holds reports whether a path lies in one of the folders, or is one.
+// holds reports whether a path lies in one of the folders among temporary files, or is one.
 func (t tries) holds(p string) bool {
+	return strings.Contains(p, "$(mktemp") || t.lies(p, func(place string) bool { return t[place] })
+}
+
+// own reports whether a path lies in any of the folders, or is one.
+func (t tries) own(p string) bool { return t.holds(p) || t.lies(p, func(string) bool { return true }) }
+
+func (t tries) lies(p string, counts func(place string) bool) bool {
 	for place := range t {
-		if p == place || action.Within(p, place) {
+		if counts(place) && (p == place || action.Within(p, place)) {
 			return true
 		}
 	}
 	return false
 }
 
-// of is the folder of them in which all of the steps run; empty where one does not.
+// of is the folder of those among temporary files in which all of the steps run; empty where one does not.
 func (t tries) of(steps []action.Step) (place string) {
 	for i := range steps {
 		s := &steps[i]
 		switch makes := made(s); {
-		case makes != "":
+		case makes != "" && t.holds(makes):
 			place = makes
 		case t.holds(s.Dir):
 			place = s.Dir
 		default:
 			return ""
 		}
+	}
+	return place
+}
+
+// inOwn is the folder in which steps run, where that is one with a repository of its own, or one that the same script
+// made; else empty.
+func (t tries) inOwn(script, steps []action.Step) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	place := steps[0].Dir
+	if place == "" || !makes(script, place) && !t.own(place) ||
+		slices.ContainsFunc(steps, func(s action.Step) bool { return s.Dir != place }) {
+		return ""
 	}
 	return place
 }
