@@ -51,6 +51,8 @@ type item struct {
 	tells float64
 	// written: a person or the agent wrote it, or an earlier note had it. Only tools put out the others.
 	written bool
+	// few: an output mentioned it that names little else.
+	few bool
 }
 
 // use is the most that was done to a file.
@@ -73,6 +75,8 @@ const (
 	// fewNames is how many names an output mentions; one with more is a listing, and
 	// each name in it counts the less the longer it is.
 	fewNames = 200
+	// answerNames is how many names an output has that may be an answer: the address of what was made.
+	answerNames = 10
 	// rareWorth is what a name is worth beside another one that is rarely said again: a
 	// path by which code imports other code, the lines of a file that is not told with them.
 	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
@@ -260,7 +264,8 @@ func (b *builder) output(s string) {
 		list := b.found.look(piece, true)
 		weight := weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
 		for _, m := range list {
-			b.mention(m.name, m.class, weight, mentioned)
+			it := b.mention(m.name, m.class, weight, mentioned)
+			it.few = it.few || len(list) <= answerNames
 		}
 	}
 }
@@ -290,8 +295,8 @@ func pieces(s string) iter.Seq[string] {
 	}
 }
 
-// mention counts a name once a message, at the best weight it has there.
-func (b *builder) mention(name string, c class, weight float64, u use) {
+// mention counts a name once a message, at the best weight it has there, and returns what is known of it.
+func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	it := b.items[name]
 	if it == nil {
 		it = &item{name: name, class: c}
@@ -300,11 +305,25 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
 	if it.seen == b.at {
-		return
+		return it
 	}
 	it.seen = b.at
 	it.times++
 	it.weight += weight / (1 + float64(b.last-b.at)/halfAge)
+	return it
+}
+
+// passing reports whether a name only went by: it is an address or a version, and tools alone put it out, among others.
+// In recorded sessions agents went on to use fewer than one in a hundred of those, and one in ten of the others that
+// tools alone put out.
+func (it *item) passing() bool {
+	switch {
+	case it.written || it.few || it.use != mentioned:
+		return false
+	case it.class == path:
+		return strings.Contains(it.name, "://")
+	}
+	return it.class == number && (it.name[0] == 'v' || strings.Count(it.name, ".") > 1)
 }
 
 // worth is what a name tells: who mentioned it, how often and how long ago. One that was said again and again is said
@@ -347,7 +366,7 @@ func (b *builder) names() *Names {
 		}
 	}
 	l.files = files(l.names, l.root)
-	l.names = mergePaths(withoutWords(l.names), l.root)
+	l.names = mergePaths(withoutWords(slices.DeleteFunc(l.names, (*item).passing)), l.root)
 	ranked := lists.Map(l.names, func(it *item) valued {
 		it.tells = it.worth()
 		return valued{it, it.value()}

@@ -57,6 +57,30 @@ func TestWhoUsedThem(t *testing.T) {
 	}
 }
 
+// TestPassing: addresses and versions that only a listing had are not told, however much room there is; those that a
+// person wrote are, and those that a tool answered with.
+func TestPassing(t *testing.T) {
+	features.Proves(t, "N8")
+	var log strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&log, "## 0.2.%d\nsee https://example.com/changes/%d and file_%d\n", 100+i, i, i)
+	}
+	msgs := []abi.Message{user("Pin it to 0.2.117, as https://example.com/changes/17 says.")}
+	msgs = append(msgs, called("WebFetch", "url", "x", log.String(), false)...)
+	msgs = append(msgs, called("Bash", "command", "gh pr create", "https://github.com/x/parcel/pull/112", false)...)
+	text := build(msgs).Render(4000, byRune)
+	for _, want := range []string{"0.2.117", "https://example.com/changes/17", "parcel/pull/112", "file_29"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not told:\n%s", want, text)
+		}
+	}
+	for _, passed := range []string{"0.2.118", "changes/18"} {
+		if strings.Contains(text, passed) {
+			t.Errorf("%s is told:\n%s", passed, text)
+		}
+	}
+}
+
 // TestOnlyTools: a name that the agent wrote comes before one that tools put out a few times and nobody wrote.
 func TestOnlyTools(t *testing.T) {
 	features.Proves(t, "N8")
