@@ -23,13 +23,13 @@ type Encoding struct {
 }
 
 var (
-	//go:embed o200k_base.labels.gz
+	//go:embed o200k_base.labels
 	o200kLabels []byte
 	//go:embed o200k_base.vocabulary
 	o200k []byte
-	//go:embed cl100k_base.labels.gz
+	//go:embed cl100k_base.labels
 	cl100kLabels []byte
-	//go:embed cl100k_base.vocabulary.gz
+	//go:embed cl100k_base.vocabulary
 	cl100k []byte
 )
 
@@ -39,8 +39,8 @@ var (
 	CL100k = newEncoding(loadCL100k, (*splitter).cl100k)
 )
 
-func loadO200k() *vocabulary  { return readVocabulary(unpack(o200kLabels), o200k) }
-func loadCL100k() *vocabulary { return readVocabulary(unpack(cl100kLabels), unpack(cl100k)) }
+func loadO200k() *vocabulary  { return readVocabulary(o200kLabels, o200k) }
+func loadCL100k() *vocabulary { return readVocabulary(cl100kLabels, cl100k) }
 
 func newEncoding(load func() *vocabulary, split func(*splitter, int) int) *Encoding {
 	return &Encoding{split: split, load: sync.OnceValue(load)}

@@ -1,10 +1,7 @@
 package bpe
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
-	"io"
 	"math/bits"
 	"sort"
 	"sync/atomic"
@@ -93,18 +90,6 @@ func readVocabulary(labels, doc []byte) *vocabulary {
 // page is what the system gives memory in, in bytes. Memory that is asked first and written to then costs it twice, so
 // that tables of which most is needed are written to before.
 const page = 4096
-
-// unpack panics where what is linked into the program cannot be read: there is nothing a caller could do.
-func unpack(gz []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(gz))
-	if err == nil {
-		doc := make([]byte, binary.LittleEndian.Uint32(gz[len(gz)-4:])) // the length stands at the end
-		if _, err = io.ReadFull(r, doc); err == nil {
-			return doc
-		}
-	}
-	panic("bpe: embedded vocabulary: " + err.Error())
-}
 
 // node is a node of the trie, but for the root.
 func (v *vocabulary) node(n uint32) node {

@@ -40,24 +40,12 @@ func run(name, dir string) error {
 }
 
 // published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads, by file.
-// The older one, which few sessions need, is compressed, and so are the labels, for the size of programs.
+// Together they would be too large for one.
 func published(name string) (files map[string][]byte, err error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {
 		return nil, err
 	}
 	labels, doc, err := write(ranks)
-	if err != nil {
-		return nil, err
-	}
-	files = make(map[string][]byte)
-	if files[name+".labels.gz"], err = compress(labels); err != nil {
-		return nil, err
-	}
-	if name == "o200k_base" {
-		files[name+".vocabulary"] = doc
-		return files, nil
-	}
-	files[name+".vocabulary.gz"], err = compress(doc)
-	return files, err
+	return map[string][]byte{name + ".labels": labels, name + ".vocabulary": doc}, err
 }

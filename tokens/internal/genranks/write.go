@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -83,21 +81,6 @@ const (
 	tokenSize = 3  // bytes of a token
 	longLeft  = 63 // the left part whose length does not fit there
 )
-
-func compress(doc []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(doc); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
 
 // check makes sure of what package bpe takes for granted: that ranks are the numbers up to how many there are, that
 // each byte is a token, and that these come first.
