@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -16,11 +17,12 @@ import (
 // with what it stands under where it says nothing without that.
 
 const (
-	maxInstructed = 12  // rules of one text that are remembered
+	maxInstructed = 20  // rules of one text that are remembered
 	maxSays       = 200 // of a sentence or an entry, in characters
 	maxGroup      = 480 // of a list of rules
 	maxCondition  = 40  // that a line begins with, in bytes
 	maxLaw        = 3   // lines of a law in a block
+	maxLaws       = 40  // lines of a block of several
 	maxLawLine    = 120 // of one of them, in bytes
 	fewWords      = 4   // a sentence of so many says nothing without the one before it
 	noWords       = 3   // and a line of so many nothing without its heading
@@ -37,6 +39,11 @@ var (
 	beginWords      = newVocabulary("beginning demands")
 	// rulesWords are in the headings of rules.
 	rulesWords = newVocabulary("rules")
+	// banningWords begin entries that name what must not be, ruleLabels end what a line begins with that is a rule.
+	banningWords = newVocabulary("banning")
+	// conditionWords begin what an entry holds for, in the rules of a project.
+	conditionWords = newVocabulary("conditions")
+	ruleLabels     = set.Of(wordLists["labels"]...)
 )
 
 // instructions collects the rules of a text.
@@ -44,29 +51,50 @@ type instructions struct {
 	lines []saying
 	list  []string
 	left  int // rules that there is no room for
-	group int // the place of the heading whose entries the last rule is made of; -1 where it is made of none
-	more  int // entries of it that are left out
+	held  int // lines that hold rules
+	// project: a project says there how to work on it.
+	project bool
+	group   int // the place of the heading whose entries the last rule is made of; -1 where it is made of none
+	more    int // entries of it that are left out
 }
 
-// instructed are the rules of a text, in order, and how many more it has.
-func instructed(text string) (list []string, left int) {
+// instructed are the rules of a text, in order, how many more it has, and how many lines that hold none.
+// Project: a project says there how to work on it.
+func instructed(text string, project bool) (list []string, left, rest int) {
 	text = unwrapped(text)
 	lines, _ := sayings(text)
-	in := instructions{lines: lines, group: -1}
-	rest := laws(text)
+	in := instructions{lines: lines, group: -1, project: project}
+	blocks := laws(text)
+	law := func(l law) {
+		in.add(l.text)
+		in.held += l.lines
+	}
 	for _, l := range lines {
-		for len(rest) > 0 && rest[0].place < l.place {
-			in.add(rest[0].text)
-			rest = rest[1:]
+		for len(blocks) > 0 && blocks[0].place < l.place {
+			law(blocks[0])
+			blocks = blocks[1:]
 		}
 		if !isHeading(l.text) && !isCode(l.text) {
-			in.line(l)
+			if in.line(l) {
+				in.held++
+			}
 		}
 	}
-	for _, l := range rest {
-		in.add(l.text)
+	for _, l := range blocks {
+		law(l)
 	}
-	return in.list, in.left
+	return in.list, in.left, max(0, linesOf(text)-in.held)
+}
+
+// linesOf is how many lines a text has, but for headings, marks of blocks and rules between others.
+func linesOf(text string) (n int) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.Trim(line, "-|: ") != "" && !strings.HasPrefix(line, fence) && !isHeading(line) {
+			n++
+		}
+	}
+	return n
 }
 
 // add takes a rule.
@@ -82,26 +110,38 @@ func (in *instructions) add(said string) {
 	in.list = append(in.list, said)
 }
 
-// line takes the rules of a line: an entry of a list of rules, or its sentences that are some.
-func (in *instructions) line(l saying) {
+// line takes the rules of a line: an entry of a list of rules, what a label says is one, or its sentences that are
+// some. It reports whether there are any.
+func (in *instructions) line(l saying) (any bool) {
 	bare, item := listItem(l.text)
 	inner, above := in.above(l)
 	if strings.HasPrefix(bare, "✅") { // an example
-		return
+		return false
 	}
 	if bare = plain(bare); item && isRules(inner) {
 		in.entry(l.under, above, shortened(bare, maxSays))
-		return
+		return true
 	}
 	where, before := condition(bare), ""
+	if where != "" && (isLabel(where) || item && in.project && conditionWords.begins(where)) {
+		in.add(shortened(bare, maxSays))
+		return true
+	}
+	heads := !item && l.place == l.under+1 && isLabel(inner) // the line is what the heading announces
 	for s := range sentences(bare) {
-		if isQuestion(s) || strings.HasSuffix(s, ":") || !forbids(s) && !demands(s) {
+		if heads && !strings.HasSuffix(s, ":") {
+			in.add(shortened(above+" "+s, maxSays))
+			before, heads, any = s, false, true
+			continue
+		}
+		if isQuestion(s) || strings.HasSuffix(s, ":") || !forbids(s) && !demands(s) && !(item && in.bans(s, l.text)) {
 			before = s
 			continue
 		}
 		in.sentence(s, before, where, above)
-		before = s
+		before, any = s, true
 	}
+	return any
 }
 
 // sentence takes a rule with what it says nothing without: the sentence before it, what its line holds for, or the
@@ -181,14 +221,37 @@ func condition(line string) string {
 	return lead + ":"
 }
 
+// isLabel reports whether what a line begins with says that it is a rule: "The rule:".
+func isLabel(where string) bool {
+	words := strings.Fields(lower(strings.Trim(where, ": ")))
+	return len(words) > 0 && ruleLabels[words[len(words)-1]]
+}
+
+// bans reports whether an entry of a list names what must not be: "No emojis in commits", and not "No key is needed".
+// In a skill it may be what goes wrong, unless it stands out: "**No emojis**".
+func (in *instructions) bans(entry, line string) bool {
+	if bare, _ := listItem(line); !in.project && !strings.HasPrefix(bare, "**") {
+		return false
+	}
+	return banningWords.begins(strings.TrimLeft(entry, "\"'(*_ ")) && strings.Contains(entry, " ") &&
+		!states.MatchString(entry)
+}
+
+// states is how a sentence says that something is so.
+var states = regexp.MustCompile(`(?i)^no[,.]|` +
+	` (is|are|was|were|has|have|exists?|required|needed|found|yet|problem|worries)\b`)
+
 // forbids reports whether a sentence says what must not be done, and not what need not be, or what is not so: "you
 // don't need it", "the fonts do not have it".
 func forbids(s string) bool { return forbiddingWords.says(s+" ") && forbiddingWords.in(bidding(s)) }
 
 // demands reports whether a sentence says what must be done.
 func demands(s string) bool {
-	return demandingWords.in(bidding(s)) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ "))
+	return demandingWords.in(bidding(s)) || loud.MatchString(s) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ "))
 }
+
+// loud is a word in capitals by which a sentence demands.
+var loud = regexp.MustCompile(`\b(ALWAYS|MUST|ONLY)\b`)
 
 // bidding is a sentence in lower case without the words that bind, where they do not.
 func bidding(s string) string {
@@ -205,6 +268,7 @@ var (
 	needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|` +
 		`like|understand|believe|exist|work)|` +
 		`\b(i|we|they|it|that|which|who|has|have|had|was|were|is|are) never\b|\byou never (saw|had|did|got|were)\b|` +
+		`\bnever [a-z]+[^s\W]s\b|` +
 		`\bmay not (be|contain|have|exist|work)\b`)
 	// doNot is a word and what somebody does not do: what the word names, unless it joins.
 	doNot   = regexp.MustCompile(`[\p{L}\d]+ (do not|don't|don’t)\b`)
@@ -243,10 +307,16 @@ func unwrapped(text string) string {
 	return b.String()
 }
 
-// laws are the blocks of a text that are no code, and rules: a few lines under a heading that says so, or a line in
-// capitals. Each is told with its heading.
-func laws(text string) (list []saying) {
-	var block []string
+// law is a block that is a rule, or a part of one, and of how many lines.
+type law struct {
+	place, lines int
+	text         string
+}
+
+// laws are the blocks of a text that are no code, and rules: a few lines under a heading that says so, a line in
+// capitals, and lines under one that says when they hold. The first two are told with their heading.
+func laws(text string) (list []law) {
+	var block []string // its lines as they stand there
 	place, from, above, fenced, tagged := 0, 0, "", false, false
 	for raw := range strings.Lines(text) {
 		line := strings.TrimSpace(raw)
@@ -255,18 +325,16 @@ func laws(text string) (list []saying) {
 		}
 		switch marks := strings.HasPrefix(line, fence); {
 		case marks && fenced:
-			law := strings.Join(block, "; ")
-			named := strings.Contains(lower(above), "rule") || rulesWords.says(above)
-			if !tagged && len(block) > 0 && (named || isCapital(law)) {
-				list = append(list, saying{from, -1, strings.TrimSpace(above + " " + law)})
+			if !tagged {
+				list = append(list, lawsOf(block, above, from)...)
 			}
 			fenced = false
 		case marks:
 			fenced, block, from, tagged = true, nil, place, line != fence
 		case fenced:
-			tagged = tagged || len(line) > maxLawLine || len(block) == maxLaw
+			tagged = tagged || len(line) > maxLawLine || len(block) == maxLaws
 			if !tagged {
-				block = append(block, line)
+				block = append(block, strings.TrimRight(raw, " \r\n"))
 			}
 		case isHeading(line):
 			above = label(asHeading(line))
@@ -275,6 +343,66 @@ func laws(text string) (list []saying) {
 	}
 	return list
 }
+
+// lawsOf are those of one block under a heading.
+func lawsOf(block []string, above string, place int) (list []law) {
+	if said := strings.Join(lists.Map(block, strings.TrimSpace), "; "); len(block) <= maxLaw && len(block) > 0 {
+		named := strings.Contains(lower(above), "rule") || rulesWords.says(above)
+		if named || isCapital(said) {
+			return []law{{place, len(block), strings.TrimSpace(above + " " + said)}}
+		}
+	}
+	holds := false // the lines stand under one that says when
+	for _, raw := range block {
+		line := strings.TrimSpace(raw)
+		begins := raw[0] != ' ' && raw[0] != '\t'
+		number, _ := entryNumber(line)
+		switch _, item := listItem(line); {
+		case begins && when(line):
+			list, holds = append(list, law{place, 1, line}), true
+		case !holds || begins && !item && number == "":
+			holds = false
+		default:
+			l := &list[len(list)-1]
+			l.lines++
+			*l = l.with(line)
+		}
+	}
+	return list
+}
+
+// with is a law with one more line.
+func (l law) with(line string) law {
+	const more = "; [%d" + moreEntries
+	before, left := l.text, 0
+	if i := strings.LastIndex(l.text, "; ["); i >= 0 {
+		if _, err := fmt.Sscanf(l.text[i:], more, &left); err == nil {
+			before = l.text[:i]
+		}
+	}
+	switch {
+	case left > 0 || utf8.RuneCountInString(before)+utf8.RuneCountInString(line) > maxGroup:
+		l.text = before + fmt.Sprintf(more, left+1)
+	case strings.HasSuffix(before, ":"):
+		l.text = before + " " + line
+	default:
+		l.text = before + "; " + line
+	}
+	return l
+}
+
+// when reports whether a line of a block says, in capitals, when the lines under it hold: "IF any item is unclear:".
+func when(line string) bool {
+	word, rest, ok := strings.Cut(line, " ")
+	return ok && whens[word] && strings.Contains(rest, " ") && strings.ToUpper(rest) != rest && !code.MatchString(rest)
+}
+
+// whens begin such lines, code is what stands in code alone.
+var (
+	whens = set.Of("IF", "WHEN", "WHENEVER", "BEFORE", "AFTER", "FOR", "UNLESS", "UNTIL", "NEVER", "ALWAYS", "STOP",
+		"ONLY", "ONCE")
+	code = regexp.MustCompile(`;$|\{$|\bTHEN$|==|:=| = |\)\s*$|^\w+ IN `)
+)
 
 // isCapital reports whether a line is a few words in capitals.
 func isCapital(line string) bool {

@@ -54,15 +54,30 @@ func TestWhatSkillsDemand(t *testing.T) {
 		{"what is so, and what need not be", "You don't fully understand the issue.\n" +
 			"The built-in fonts do not include these glyphs.\n" +
 			"It may not contain real content.\nYou never saw it catch the bug.\nYou don't have to use it.\n" +
-			"Being specific is always better than being clever.\n\n✅ Good: `You MUST understand it`\n",
-			nil, []string{"  - "}},
+			"Being specific is always better than being clever.\n\n✅ Good: `You MUST understand it`\n" +
+			"- No record of what was tested\nThe root never prints errors.\n",
+			[]string{"[9 more of its lines are left out here]"},
+			[]string{"  - You", "  - The", "  - It", "  - Being", "No record", "root"}},
+		{"what a label says is a rule", "**Core principle:** Verify before implementing. Ask before assuming." +
+			"\n\n**Note on parts:** A wheel turns.\n",
+			[]string{"Core principle: Verify before implementing. Ask before assuming."}, []string{"wheel"}},
+		{"the line below a heading of one rule", "## Key Principle\n\n**Search before you write.** It takes minutes." +
+			"\n\nAnother line.\n",
+			[]string{"Key Principle: Search before you write."}, []string{"Another"}},
+		{"blocks that say when", "## Unclear\n\n```\nIF any item is unclear:\n  STOP - do not implement anything yet\n" +
+			"  ASK for clarification\n\nWHY: Items may be related.\n\nIF it is wrong:\n  Push back\n```\n\n" +
+			"```\nIF x = 1 THEN\n  y := 2\nFOR i IN rows\n  drop(i)\n```\n",
+			[]string{"IF any item is unclear: STOP - do not implement anything yet; ASK for clarification",
+				"IF it is wrong: Push back"}, []string{"WHY", "y := 2", "drop"}},
+		{"entries that stand out", "## Forms\n\n- **No performative agreement**\n- Use a form\n",
+			[]string{"Forms: No performative agreement"}, []string{"Use a form"}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			skill := abi.Message{Role: abi.RoleUser, Kind: abi.KindMeta,
 				Content: abi.Text("Base directory for this skill: /home/a/.claude/skills/tdd\n\n# Title\n\n" + tc.text)}
 			text := render(session("Look.", skill, said("Read.")), note.Options{Budget: 20_000})
 			for round := range 3 {
-				_, loaded, _ := strings.Cut(text, "## What skills and later messages of the system say\n")
+				_, loaded, _ := strings.Cut(text, "## What skills, files of rules and later messages of the system say\n")
 				loaded, _, _ = strings.Cut(loaded+"\n", "\n\n")
 				for _, want := range tc.want {
 					if strings.Count(loaded+"\n", "  - "+want+"\n") != 1 {
@@ -91,9 +106,10 @@ func TestWhatOfASkillWasRead(t *testing.T) {
 		fmt.Fprintf(&body, "\nNever hand over lease number %d of the table.\n", i)
 	}
 	lines := strings.Count(body.String(), "\n")
+	part := fmt.Sprintf(" (read of it: lines 1-%d alone; what else stands in it is not known):\n", lines)
 	for _, tc := range []struct{ cmd, want string }{
-		{fmt.Sprintf("sed -n '1,%dp' %s", lines, file), fmt.Sprintf(" (read of it: lines 1-%d):\n", lines)},
-		{fmt.Sprintf("head -n %d %s", lines, file), fmt.Sprintf(" (read of it: lines 1-%d):\n", lines)},
+		{fmt.Sprintf("sed -n '1,%dp' %s", lines, file), part},
+		{fmt.Sprintf("head -n %d %s", lines, file), part},
 		{fmt.Sprintf("sed -n '1,%dp' %s", lines+1, file), ":\n"},
 		{"cat " + file, ":\n"},
 	} {
@@ -103,11 +119,108 @@ func TestWhatOfASkillWasRead(t *testing.T) {
 			for round := range 3 {
 				if !strings.Contains(text, "- [1] skill collab from "+file+tc.want+
 					"  - description: Start or join a session.\n  - Never hand over lease number 0 of the table.\n") ||
-					!strings.Contains(text, "  - [18 more of its rules are left out here]\n") {
+					!strings.Contains(text, "  - [10 more of its rules are left out here]\n") {
 					t.Errorf("round %d: no %q in\n%s", round, tc.want, text)
 				}
 				text = render(session(summary(text)), note.Options{Budget: 20_000})
 			}
 		})
 	}
+}
+
+// TestRulesOfAProjectThatWereRead: of a file in which a project says how to work on it, and that the agent read, the
+// note tells the rules word for word, how many lines are left out, and whether the file was changed since.
+func TestRulesOfAProjectThatWereRead(t *testing.T) {
+	features.Proves(t, "N13")
+	const rules = "# Development Rules\n\n## Commands\n- After code changes: `npm run check`\n" +
+		"- NEVER commit unless user asks\n- packages/ai/README.md\n\n## Style\n- No emojis in commits\n" +
+		"- New entries ALWAYS go under `## [Unreleased]`\n" +
+		"- No file is needed\n"
+	numbered := ""
+	for i, line := range strings.Split(strings.TrimSuffix(rules, "\n"), "\n") {
+		numbered += fmt.Sprintf("%6d→%s\n", i+1, line)
+	}
+	read := func(args map[string]any, output string) []abi.Message { return called("Read", args, output, false) }
+	const told = "  - After code changes: `npm run check`\n  - NEVER commit unless user asks\n  - No emojis in commits\n" +
+		"  - New entries ALWAYS go under `## [Unreleased]`\n  - [2 more of its lines are left out here]\n"
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want string
+	}{
+		{"by a tool", read(map[string]any{"path": "/w/AGENTS.md"}, rules), "- [1] AGENTS.md from /w/AGENTS.md:\n" + told},
+		{"with numbers", read(map[string]any{"file_path": "/w/CLAUDE.md"}, numbered+"\n<system-reminder>\nNever lie.\n"),
+			"- [1] CLAUDE.md from /w/CLAUDE.md:\n" + told},
+		{"by a command", run("cd /w && cat AGENTS.md", rules, false), "- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"and changed", session(read(map[string]any{"path": "/w/AGENTS.md"}, rules), edit("/w/AGENTS.md", "done", false)),
+			"- [1] AGENTS.md from /w/AGENTS.md (changed after it was read):\n" + told},
+		{"in pieces", session(run("sed -n '1,4p' AGENTS.md", rules[:strings.Index(rules, "- NEVER")], false),
+			run("sed -n '5,40p' AGENTS.md", rules[strings.Index(rules, "- NEVER"):], false)),
+			"- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"the first piece", run("sed -n '1,4p' AGENTS.md", rules[:strings.Index(rules, "- NEVER")], false),
+			"- [1] AGENTS.md from AGENTS.md (read of it: lines 1-4 alone; what else stands in it is not known):\n" +
+				"  - After code changes: `npm run check`\n"},
+		{"not at all", run("cat AGENTS.md", "cat: AGENTS.md: No such file or directory", true), ""},
+		{"in a search", run("grep -n never AGENTS.md", "5:- NEVER commit unless user asks", false), ""},
+		{"written", run("cat > AGENTS.md <<'EOF'\n- NEVER commit\nEOF", "", false), ""},
+		{"another file", run("cat README.md", rules, false), ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(session("Go.", tc.msgs, said("Yes.")), note.Options{Budget: 20_000})
+			for round := range 3 {
+				_, loaded, ok := strings.Cut(text, "## What skills, files of rules and later messages of the system say\n")
+				loaded, _, _ = strings.Cut(loaded, "\n\n")
+				if ok != (tc.want != "") || ok && loaded+"\n" != tc.want {
+					t.Errorf("round %d:\n%s\nwant\n%s", round, loaded, tc.want)
+				}
+				text = render(session(summary(text)), note.Options{Budget: 20_000})
+			}
+		})
+	}
+}
+
+// TestWhatASkillDoesAsAsked: of a skill that does several things the note tells the entry that says what the person
+// asked for.
+func TestWhatASkillDoesAsAsked(t *testing.T) {
+	features.Proves(t, "N13")
+	const table = "| Input | Action |\n|---|---|\n| `/collab start <doc-path>` | Go to **Start Flow** |\n" +
+		"| `/collab check` | Go to **Check Flow** |\n| `/collab clean [id]` | Go to **Clean Flow** |\n" +
+		"| `/collab` (no subcommand) | Show commands |\n"
+	const sentence = "The first word is the subcommand. With no arguments, list the open reviews.\n"
+	for _, tc := range []struct{ said, body, want string }{
+		{"$entire collab", table, "`/collab` (no subcommand), Show commands"},
+		{"/entire:collab", table, "`/collab` (no subcommand), Show commands"},
+		{"/collab start a.md", table, "`/collab start <doc-path>`, Go to Start Flow"},
+		{"/collab check", table, "`/collab check`, Go to Check Flow"},
+		{"/collab clean", table, "`/collab clean [id]`, Go to Clean Flow"},
+		{"/collab dance", table, ""},
+		{"let's collab", table, ""},
+		{"/collab", sentence, "With no arguments, list the open reviews."},
+		{"/collab now", sentence, ""},
+	} {
+		t.Run(tc.said, func(t *testing.T) {
+			skill := abi.Message{Role: abi.RoleUser, Kind: abi.KindMeta,
+				Content: abi.Text("Base directory for this skill: /home/a/.claude/skills/collab\n\n# Collab\n\n" + tc.body)}
+			text := render(session(tc.said, skill, said("Yes.")), note.Options{Budget: 20_000})
+			for round := range 3 {
+				_, asked, ok := strings.Cut(text, "  - What was asked for: ")
+				asked, _, _ = strings.Cut(asked, "\n")
+				if asked != tc.want || ok != (tc.want != "") {
+					t.Errorf("round %d: %q, want %q", round, asked, tc.want)
+				}
+				text = render(session(summary(text)), note.Options{Budget: 20_000})
+			}
+		})
+	}
+	t.Run("a command of a project", func(t *testing.T) {
+		pr := abi.Message{ID: "m9", Role: abi.RoleUser, Kind: abi.KindMeta,
+			Content: abi.Text("Write a title and a text for the changes.\n\nNever push.\n")}
+		text := render(session("<command-message>pr</command-message>\n<command-name>/pr</command-name>", pr, said("Done.")),
+			note.Options{Budget: 20_000})
+		const want = "command /pr, message m9:\n  - It begins: Write a title and a text for the changes. Never push.\n" +
+			"  - Never push.\n"
+		if !strings.Contains(text, want) {
+			t.Errorf("%s", text)
+		}
+	})
 }

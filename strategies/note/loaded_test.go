@@ -24,10 +24,11 @@ func TestWhatSkillsForbid(t *testing.T) {
 			"- Never skip fencing checks\n- Always write the snapshot first\n", false)
 	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
 	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
-	const want = "## What skills and later messages of the system say\n" +
+	const want = "## What skills, files of rules and later messages of the system say\n" +
 		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review:\n" +
 		"  - NEVER: \"Great point!\" (performative)\n" +
 		"  - You must not merge by yourself.\n" +
+		"  - [3 more of its lines are left out here]\n" +
 		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +
 		"  - description: Start a session.\n" +
 		"  - Never skip fencing checks\n" +
@@ -65,6 +66,17 @@ func TestWhatSkillsForbid(t *testing.T) {
 		}
 		if strings.Contains(text, "raw output") {
 			t.Errorf("a heading is told:\n%s", text)
+		}
+	})
+	t.Run("no line that says nothing", func(t *testing.T) {
+		about := abi.Message{ID: "m4", Role: abi.RoleSystem, Content: abi.Text("Skills of this plugin are prefixed.")}
+		for _, budget := range []int{450, 500, 550, 600, 700, 1000} {
+			text := render(session("Look.", about, said("Read.")), note.Options{Budget: budget})
+			_, loaded, ok := strings.Cut(text, "message m4")
+			loaded, _, _ = strings.Cut(loaded, "\n\n")
+			if ok && !strings.Contains(loaded, "It begins: Skills of this plugin are prefixed.") {
+				t.Errorf("budget %d:%s", budget, loaded)
+			}
 		}
 	})
 	t.Run("no skill", func(t *testing.T) {

@@ -69,7 +69,7 @@ func Build(ctx context.Context, s Session) *Note {
 	if wrote {
 		n.names.WithoutTools()
 	}
-	r := walk{Note: n, thread: newThread(harness, memory, n.Files().Modified), Session: s, origins: origins,
+	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.Files().Modified), Session: s, origins: origins,
 		prefix: prefix, last: last, before: results(s.Pruned)}
 	for i := range s.Messages {
 		if ctx.Err() != nil {
@@ -100,6 +100,7 @@ type walk struct {
 func (r *walk) message(i int) {
 	m := &r.Messages[i]
 	r.thread.standing.below = i > r.last
+	r.loads.hears(m)
 	switch {
 	case r.origins[i] == abi.FromPerson:
 		r.personAt(i)

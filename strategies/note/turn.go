@@ -54,12 +54,13 @@ type thread struct {
 	undone   []string  // arguments of calls of the turn that took others back
 	media    []string  // that went with the turn, see media.go
 	own      ownCommands
+	read     *loads // files of rules that were read
 }
 
-func newThread(h outcome.Harness, memory *Memory, modified []string) *thread {
+func newThread(h outcome.Harness, memory *Memory, read *loads, modified []string) *thread {
 	w, files := work.New(h), newShortNames(modified)
 	w.Name = files.brief
-	return &thread{harness: h, memory: memory, work: w, kept: w.Beside(), silent: true, files: files}
+	return &thread{harness: h, memory: memory, read: read, work: w, kept: w.Beside(), silent: true, files: files}
 }
 
 // shortNames count the files that have the same name in different folders, and in folders of the same name.
@@ -210,6 +211,7 @@ func (t *thread) did(s work.Step) {
 func (t *thread) stood(s work.Step) {
 	t.standing.take(s, t.n, t.files.of)
 	t.since.take(s)
+	t.read.changed(s.Changed)
 }
 
 // step adds a step to those of the turn.

@@ -1,0 +1,175 @@
+package note
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+)
+
+// An agent reads rules in files: those of a skill, and those that a project gives to whoever works on it. It may read a
+// part of one, or one after the other.
+
+// reading is a call that reads a file of rules.
+type reading struct {
+	file     string
+	skill    bool
+	from, to int // lines, where it asks for some of them; to is 0 where it asks for all that follow
+}
+
+var (
+	linesOfSed  = regexp.MustCompile(`\bsed -n ['"\\]*(\d+),(\d+|\$)p`)
+	linesOfHead = regexp.MustCompile(`\bhead -n? ?(\d+) `)
+)
+
+// readingOf is a call that reads a file of rules, if it is one.
+func readingOf(c *abi.ToolCall) (r reading, ok bool) {
+	if r.file = skillFile(c.Arguments); r.file != "" {
+		r.skill = true
+	} else if r.file = rulesFile(c); r.file == "" {
+		return r, false
+	}
+	var asked struct{ Offset, Limit int }
+	args := c.Arguments
+	if m := linesOfSed.FindAllStringSubmatch(args, -1); len(m) == 1 {
+		r.from, r.to = number(m[0][1]), number(m[0][2])
+	} else if m := linesOfHead.FindAllStringSubmatch(args, -1); len(m) == 1 {
+		r.from, r.to = 1, number(m[0][1])
+	} else if json.Unmarshal([]byte(args), &asked) == nil && (asked.Limit > 0 || asked.Offset > 1) {
+		r.from = max(asked.Offset, 1)
+		if asked.Limit > 0 {
+			r.to = r.from + asked.Limit - 1
+		}
+	}
+	return r, true
+}
+
+// number is what digits say; 0 where it is too much.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// behind reports whether the call asked for lines further down.
+func (r *reading) behind() bool { return r.from > 1 }
+
+// part are the lines that were read where the file may have more of them: as many as the call asked for, or not the
+// first.
+func (r *reading) part(text string) string {
+	n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	if r.to > 0 && n >= r.to-r.from+1 {
+		return fmt.Sprintf("%d-%d", r.from, r.to)
+	}
+	if r.behind() {
+		return fmt.Sprintf("%d-%d%s", r.from, r.from+n-1, toEnd)
+	}
+	return ""
+}
+
+// toEnd marks lines behind which the file has none.
+const toEnd = "$"
+
+// together are the lines that two readings of one file have read, where the second goes on where the first ended: empty
+// where that is all of it. Else ok is false.
+func together(first, next string) (part string, ok bool) {
+	from, end, _ := strings.Cut(first, "-")
+	begin, to, _ := strings.Cut(next, "-")
+	if begins := number(begin); first == "" || begins < number(from) || begins > number(end)+1 {
+		return "", false
+	}
+	if strings.HasSuffix(to, toEnd) && from == "1" {
+		return "", true
+	}
+	return from + "-" + to, true
+}
+
+const skillName = "SKILL.md"
+
+// skillFile is the file of a skill that the arguments of a call name, if they name one that agents load: it lies
+// below a hidden folder, as their settings do. One that lies among the sources of a project is what the work is
+// about.
+func skillFile(args string) string {
+	before, _, ok := strings.Cut(args, "/"+skillName)
+	folder := before[strings.LastIndexAny(before, " \"'=(")+1:]
+	if !ok || !strings.Contains("/"+folder, "/.") {
+		return ""
+	}
+	return folder + "/" + skillName
+}
+
+// ruled are the names of files in which a project says how to work on it.
+var ruled = set.Of("AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
+	"CONTRIBUTING.md", "CONVENTIONS.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules", ".clinerules",
+	".goosehints")
+
+// shows are programs that put out the file that they are given.
+var shows = set.Of("cat", "head", "nl", "bat", "less", "more")
+
+// rulesFile is the file of a project's rules that a call reads, and nothing else.
+func rulesFile(c *abi.ToolCall) string {
+	if !strings.Contains(c.Arguments, "rules") && !strings.Contains(c.Arguments, ".md") &&
+		!strings.Contains(c.Arguments, ".goosehints") {
+		return ""
+	}
+	a := action.Of(c)
+	if a.Kind == action.Looks && len(a.Files) == 1 && !a.Searches() && ruled[path.Base(a.Path())] {
+		return a.Path()
+	}
+	var run []toolcall.Command
+	for _, cmd := range a.Commands {
+		if !cmd.SetsScene() {
+			run = append(run, cmd)
+		}
+	}
+	if a.Kind != action.Runs || len(run) != 1 || len(run[0].Words) < 2 {
+		return ""
+	}
+	words := run[0].Words
+	prints := shows[words[0]] || words[0] == "sed" && words[1] == "-n"
+	if file := words[len(words)-1]; prints && ruled[path.Base(file)] {
+		return file
+	}
+	return ""
+}
+
+// shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it.
+func shown(text string) string {
+	if _, rest, ok := strings.Cut(clip.Head(text, maxPreamble), "\nOutput:\n"); ok {
+		text = text[len(clip.Head(text, maxPreamble))-len(rest):]
+	}
+	text, _, _ = strings.Cut(text, "\n<system-reminder>")
+	var b strings.Builder
+	lines, plainOnes := 0, 0
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " ")
+		n := clip.Digits(bare)
+		rest, ok := strings.CutPrefix(bare[n:], "→")
+		if !ok {
+			rest, ok = strings.CutPrefix(bare[n:], "\t")
+		}
+		if n > 0 && ok {
+			b.WriteString(rest)
+			lines++
+		} else if strings.TrimSpace(line) != "" {
+			plainOnes++
+		}
+	}
+	if lines > plainOnes {
+		return b.String()
+	}
+	return text
+}
+
+// maxPreamble is how long it may be, in bytes, what a harness puts before an output.
+const maxPreamble = 400
