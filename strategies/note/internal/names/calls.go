@@ -41,6 +41,7 @@ func (b *builder) subject(file string, u use) {
 	scanPath(file, func(name string, c class) {
 		if c == path {
 			b.mention(name, c, weightCall, u)
+			b.items[name].given = true
 		} else {
 			b.mention(name, c, weightCall, mentioned)
 		}
@@ -82,9 +83,9 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
-			b.change(f, isNew(a, f, text) && !seen(b.items[f.Path])) // what was not there to be deleted is gone as well
+			b.change(f, isNew(a, f, text) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:
-			writtenAgain(b.items[f.Path], b.at) // whether it was written is not known
+			writtenAgain(b.items[escaped(f.Path)], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
 			b.subject(f.Path, read)
 		}

@@ -22,7 +22,7 @@ const maxName = 256
 // written with ./ before it, two plain words with a slash between them are a
 // path too, and two with a hyphen and capitals, Change-Id, a name.
 func classify(w string, quoted bool) class {
-	if len(w) < 3 || len(w) > maxName || notNames[w] {
+	if len(w) < 3 || len(w) > maxName || notNames[w] || strings.Contains(w, redacted) {
 		return none
 	}
 	if strings.IndexByte(w, '/') >= 0 {
@@ -64,6 +64,9 @@ func classify(w string, quoted bool) class {
 	}
 	return none
 }
+
+// redacted stands in the place of a secret: a name with it is not exact.
+const redacted = "REDACTED"
 
 // isRange reports whether w is a range, 1-10 or 337-351, and returns its ends. Longer
 // numbers may be a telephone's, and three of them a date.
@@ -157,7 +160,7 @@ func classifyPath(w string, quoted bool) class {
 	}
 	parts, named, letters := 0, false, false
 	for p := range strings.SplitSeq(w, "/") {
-		if p == "" || p == "." || p == ".." || p == "~" {
+		if p == "" || p == "." || p == ".." || p == "~" || p == "..." || p == "…" {
 			continue
 		}
 		parts++

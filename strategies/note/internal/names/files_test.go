@@ -63,3 +63,30 @@ func TestLinesOfFoldersProperty(t *testing.T) {
 		}
 	})
 }
+
+// TestFilesWithBlanks: files with blanks and brackets in their paths, and those of hidden folders, are listed whole, in
+// a chain of compactions too. A path of which the folders above are left out is no file of the working directory, and
+// is one with the file that ends so.
+func TestFilesWithBlanks(t *testing.T) {
+	files := []string{"/srv/kw/.github/workflows/ci.yml", "/srv/kw/.github/workflows/lint.yml",
+		"/srv/kw/app/My Files/[id]/page.tsx", "/srv/kw/internal/store/lease.go"}
+	var msgs []abi.Message
+	for _, f := range files {
+		msgs = append(msgs, called("Edit", "file_path", f, "ok", false)...)
+	}
+	msgs = append(msgs, said("It is ../store/lease.go and .../internal/store/lease.go, which is internal/store/lease.go, "+
+		"not ../lib/queue_x.go."))
+	for round := range 4 {
+		l := build(msgs)
+		_, modified := l.Files()
+		if !slices.Equal(modified, files) {
+			t.Errorf("round %d: %q", round, modified)
+		}
+		text := l.Render(1000, byRune)
+		if !strings.Contains(text, `app/My\ Files/[id]/page.tsx`) || strings.Contains(text, "store/lease.go ../") ||
+			strings.Count(text, "lease.go") != 1 || !strings.HasSuffix(text, "\n- ../lib/queue_x.go") {
+			t.Errorf("round %d:\n%s", round, text)
+		}
+		msgs = []abi.Message{summary(text)}
+	}
+}

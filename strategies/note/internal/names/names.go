@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,6 +46,8 @@ type item struct {
 	// raised: it bears on what somebody wants to know.
 	raised bool
 	listed bool // an earlier note listed it
+	// given: a call had it where it takes a path.
+	given bool
 	// kept: messages beside the note hold it.
 	kept bool
 	// tells is its worth, where it was ranked.
@@ -403,9 +406,9 @@ func files(items []*item, root string) (lists [2][]string) {
 		if it.class != path || it.use == mentioned || it.facts.gone() {
 			continue
 		}
-		name := it.name
+		name := unescaped(it.name)
 		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
-			name = root + "/" + name
+			name = filepath.Join(root, name)
 		}
 		seen[name] = max(seen[name], it.use)
 	}
@@ -417,9 +420,12 @@ func files(items []*item, root string) (lists [2][]string) {
 }
 
 // imported reports whether a path is one by which code imports other code: its
-// first part is a host.
+// first part is a host, or that of packages which come with a language.
 func imported(name string) bool {
 	host, rest, ok := strings.Cut(name, "/")
+	if standard[host] && isWords(name) {
+		return true
+	}
 	return ok && rest != "" && host != "" && host[0] != '.' && strings.Contains(host, ".") &&
 		!strings.Contains(name, "://")
 }

@@ -261,6 +261,20 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// TestTwoWordsAreAName: two words with a slash between them that several messages quote, or that a call is given as a
+// path, are a name.
+func TestTwoWordsAreAName(t *testing.T) {
+	for why, msgs := range map[string][]abi.Message{
+		"a branch":         {said("Go to `entire/sessions`."), said("It is on `entire/sessions`.")},
+		"a path of a call": called("Glob", "path", "entire/sessions", "none", false),
+	} {
+		text := build(msgs).Render(400, byRune)
+		if got := lines(text)["Paths mentioned"]; got != "entire/sessions" {
+			t.Errorf("%s: %q in\n%s", why, got, text)
+		}
+	}
+}
+
 // TestWordsAreNoPath: words with slashes between them are no path, unless the session names something else below the
 // same folder, or they begin with one that projects have.
 func TestWordsAreNoPath(t *testing.T) {
@@ -276,6 +290,11 @@ func TestWordsAreNoPath(t *testing.T) {
 			"entire/cli/paths.go entire/cli/strategy"},
 		{"others have it inside", "See entire/cli/strategy, and /srv/kw/entire/cli/strategy/git.go there.",
 			"/srv/kw/entire/cli/strategy/git.go entire/cli/strategy"},
+		{"two words in quotes", "The keys are \"up/k\" and `left/h`.", ""},
+		{"two words with others in that folder", "Look into `entire/cli`, in entire/cli/strategy/git.go.",
+			"entire/cli entire/cli/strategy/git.go"},
+		{"two words of which the first is a folder of projects", "Look into `internal/store`.", "internal/store"},
+		{"a package that comes with the language", "Import \"path/filepath\".", "path/filepath"},
 		{"a file", "See modified/created/deleted.go there.", "modified/created/deleted.go"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -138,10 +138,15 @@ func (e *entries) files(line string, u use) {
 	for line != "" {
 		var word, about string
 		word, line, _ = strings.Cut(line, " ")
+		for strings.HasSuffix(word, "\\") && line != "" { // a blank of its own
+			rest := ""
+			rest, line, _ = strings.Cut(line, " ")
+			word += " " + rest
+		}
 		if d, ok := strings.CutSuffix(word, "/:"); ok && dir == "" && e.section != "" {
-			if dir = strings.TrimPrefix(d, ".") + "/"; dir == "/" && d == "." {
+			if dir = d + "/"; d == "." {
 				dir = root
-			} else if strings.IndexByte("/~$", dir[0]) < 0 {
+			} else if strings.IndexByte("/~$", dir[0]) < 0 && ending(dir) == dir {
 				dir = root + dir
 			}
 			continue

@@ -118,12 +118,14 @@ func mergePaths(items []*item, root string) []*item {
 	for _, same := range byBase {
 		// Longest first: shorter ones are taken for the most mentioned file they
 		// are the end of.
+		// Those of which the folders above are not known come last.
 		slices.SortFunc(same, func(x, y *item) int {
-			return cmp.Or(cmp.Compare(len(y.name), len(x.name)), cmp.Compare(y.weight, x.weight), cmp.Compare(x.name, y.name))
+			return cmp.Or(cmp.Compare(y.known(), x.known()), cmp.Compare(len(y.name), len(x.name)),
+				cmp.Compare(y.weight, x.weight), cmp.Compare(x.name, y.name))
 		})
 		var files []*item
 		for _, it := range same {
-			f := endsIn(files, it.name)
+			f := endsIn(files, ending(it.name))
 			switch {
 			case f == nil:
 				files = append(files, it)
@@ -141,6 +143,14 @@ func mergePaths(items []*item, root string) []*item {
 	return out
 }
 
+// known is 1 where it is known in which folders the file of a path lies, 0 where it is not.
+func (it *item) known() int {
+	if ending(it.name) != it.name {
+		return 0
+	}
+	return 1
+}
+
 // endsIn finds the most mentioned of the files whose path ends in name.
 func endsIn(files []*item, name string) *item {
 	var best *item
@@ -156,7 +166,7 @@ func endsIn(files []*item, name string) *item {
 // name relative to the root is the one to show, or else the one by which it
 // was opened.
 func (it *item) merge(other *item) {
-	if !it.rooted && (other.rooted || other.use > it.use) {
+	if !it.rooted && other.known() == 1 && (other.rooted || other.use > it.use) {
 		it.name, it.rooted = other.name, true
 	}
 	it.facts.merge(other.facts)

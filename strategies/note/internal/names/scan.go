@@ -52,7 +52,8 @@ func scan(s string, listing bool, found func(name string, c class)) {
 		fresh = false
 		if url := urlStart(s, start); url < start {
 			i = urlEnd(s, i)
-			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") {
+			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") &&
+				!strings.Contains(u, redacted) {
 				found(u, path)
 			}
 			continue
@@ -61,6 +62,10 @@ func scan(s string, listing bool, found func(name string, c class)) {
 			continue
 		}
 		c := place{s, start, i}
+		if c.goesOn() {
+			i = c.blankEnd()
+			continue
+		}
 		w := c.clean()
 		word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
 	}
@@ -87,14 +92,28 @@ func groupsEnd(s string, start, i int) int {
 	return i
 }
 
-// scanPath is scan for a text that is to be a path.
+// scanPath is scan for a text that is to be a path. It may hold blanks, which stand in a list behind a backslash, and
+// brackets: app/[id]/page.tsx.
 func scanPath(s string, found func(name string, c class)) {
-	if len(s) > maxName || wordEnd(s, 0) < len(s) {
+	if len(s) > maxName || !strings.Contains(s, "/") && wordEnd(s, 0) < len(s) || strings.ContainsFunc(s, notInPaths) ||
+		strings.Contains(s, "://") {
 		scan(s, false, found)
 		return
 	}
-	word(trim(s), true, found)
+	word(trim(escaped(s)), true, found)
 }
+
+// notInPaths reports whether a rune says that a text is no path alone, or one that a list could not be read back with.
+func notInPaths(r rune) bool {
+	return unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) || strings.ContainsRune("\"'`<>{}()*?|;:,\\$=", r) ||
+		r == utf8.RuneError
+}
+
+// escaped is a path as a list has it: blanks behind a backslash.
+func escaped(p string) string { return strings.ReplaceAll(p, " ", "\\ ") }
+
+// unescaped is the path that a list has so.
+func unescaped(p string) string { return strings.ReplaceAll(p, "\\ ", " ") }
 
 // wordByte marks the ASCII bytes names are made of.
 var wordByte = func() (t [utf8.RuneSelf]bool) {
@@ -224,6 +243,42 @@ func (c place) isKey() bool {
 	return strings.HasPrefix(c.s[c.end:], ": ") && strings.IndexByte(c.s[c.start:c.end], '/') < 0
 }
 
+// goesOn reports whether a path goes on behind a blank: it stands behind a backslash, or another folder is behind it,
+// ~/Library/Application Support/kw. What ends there would be another path.
+func (c place) goesOn() bool {
+	w, rest := c.s[c.start:c.end], c.s[c.end:]
+	if strings.IndexByte(w, '/') < 0 || len(rest) < 2 {
+		return false
+	}
+	if strings.HasPrefix(rest, "\\ ") {
+		return true
+	}
+	if rest[0] != ' ' || rest[1] < 'A' || rest[1] > 'Z' || w[0] != '/' && w[0] != '~' || strings.Count(w, "/") < 2 ||
+		strings.IndexByte(base(w), '.') >= 0 {
+		return false
+	}
+	next := rest[1 : 1+wordEnd(rest[1:min(len(rest), 1+maxName)], 0)]
+	folder := strings.IndexByte(next, '/')
+	return folder > 0 && strings.Trim(next[:folder], letters) == ""
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// blankEnd is where a path ends that goes on behind a blank.
+func (c place) blankEnd() int {
+	i, blank := c.end, len(c.s[c.end:])-len(strings.TrimLeft(c.s[c.end:], "\\ "))
+	for blank > 0 {
+		end := wordEnd(c.s, i+blank)
+		if end == i+blank {
+			break
+		}
+		if i, blank = end, 0; strings.HasPrefix(c.s[i:], "\\ ") {
+			blank = 2
+		}
+	}
+	return i
+}
+
 // placeholder reports whether a word is what is left of a pattern: agent-%s.jsonl,
 // hooks_<agent>_handlers.go, session-<date>.
 func (c place) placeholder() bool {
@@ -252,6 +307,9 @@ func (c place) clean() string {
 	}
 	if c.placeholder() {
 		return ""
+	}
+	if cut := "…"; w[0] == '/' && strings.HasSuffix(c.s[:c.start], cut) {
+		return c.s[c.start-len(cut) : c.end]
 	}
 	switch c.before() {
 	case '\\': // "\nName" in a string in a string
@@ -295,6 +353,18 @@ func isCharClass(w string) bool {
 	return true
 }
 
+// ending is a path without what stands for folders that are not known: "../", and the ".../" by which git and others
+// cut a path.
+func ending(p string) string {
+	for {
+		first, rest, ok := strings.Cut(p, "/")
+		if !ok || first != ".." && first != "..." && first != "…" {
+			return p
+		}
+		p = rest
+	}
+}
+
 // trailing is what a sentence puts after a name.
 const trailing = ".-/@~"
 
@@ -316,8 +386,14 @@ func trim(w string) string {
 	if i := strings.IndexByte(w, '/'); i > 0 && w[0] == '@' {
 		return w // @scope/package
 	}
-	for strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../") {
-		_, w, _ = strings.Cut(w, "/")
+	for strings.HasPrefix(w, "./") {
+		w = w[2:]
+	}
+	if end := ending(w); end != w {
+		if strings.IndexByte(end, '/') > 0 {
+			return w // of which the folders above are not known: ../src/x
+		}
+		w = end
 	}
 	if strings.HasPrefix(w, "--") && len(w) > 3 && w[2] != '-' {
 		return w // a flag

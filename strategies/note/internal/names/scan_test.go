@@ -14,7 +14,14 @@ func TestScan(t *testing.T) {
 	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, text, want string }{
 		{"paths, absolute and relative", "in /etc/hosts and src/app/main.go, ./cmd/kw or ../lib/x.py",
-			"p:/etc/hosts p:src/app/main.go p:cmd/kw p:lib/x.py"},
+			"p:/etc/hosts p:src/app/main.go p:cmd/kw p:../lib/x.py"},
+		{"paths of which the folders above are left out", " .../cli/x.go | 5 ++--, …/store/lease_x and ../../a/b, not ../..",
+			"p:.../cli/x.go p:…/store/lease_x p:../../a/b"},
+		{"above them a file alone is its name", "from '../main.go', .../README.md", "p:main.go p:README.md"},
+		{"a path with a blank does not end there", `cat ~/Library/Application\ Support/kw\ 2/a.json b_c/d.go; ` +
+			"open ~/Library/Application Support/kw/a.json e_f/g.go", "p:b_c/d.go p:e_f/g.go"},
+		{"a sentence behind a path", "in /etc/hosts Then see /srv/kw/b.go Read/write it", "p:/etc/hosts p:/srv/kw/b.go"},
+		{"what stands for a secret", "/tmp/REDACTED.txt and REDACTED_KEY, https://x.io/REDACTED", ""},
 		{"a short folder needs something of a path", "cmd/kw and/or src/a-b", "p:src/a-b"},
 		{"home and hidden files", "~/.claude/settings.json .gitignore .github/workflows/ci.yml",
 			"p:~/.claude/settings.json p:.gitignore p:.github/workflows/ci.yml"},

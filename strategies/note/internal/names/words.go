@@ -14,7 +14,7 @@ import (
 func withoutWords(items []*item) []*item {
 	var paths []*item // that may say of others that they are some
 	return slices.DeleteFunc(items, func(it *item) bool {
-		if it.class != path || it.use != mentioned || it.listed || !isWords(it.name) {
+		if it.class != path || it.use != mentioned || it.listed || it.given || !isWords(it.name) {
 			return false
 		}
 		if paths == nil { // seldom asked for
@@ -25,7 +25,8 @@ func withoutWords(items []*item) []*item {
 			}
 		}
 		first, rest, _ := strings.Cut(it.name, "/")
-		if topFolders[first] {
+		switch two := strings.IndexByte(rest, '/') < 0; {
+		case topFolders[first], two && (standard[first] || it.times >= manyTimes):
 			return false
 		}
 		second, _, _ := strings.Cut(rest, "/")
@@ -40,9 +41,16 @@ func withoutWords(items []*item) []*item {
 // topFolders are those at the top of projects, systems and repositories.
 var topFolders = set.Of(wordLists["top folders"]...)
 
-// isWords reports whether a name is three words or more of letters with slashes between them, and nothing else.
+// manyTimes is how many messages mention two words as one for them to be a name, such as that of a branch.
+const manyTimes = 2
+
+// standard are the first parts of packages that come with a language: encoding/json.
+var standard = set.Of(wordLists["standard packages"]...)
+
+// isWords reports whether a name is words of letters with slashes between them, and nothing else. Two of them count
+// where they stood in quotes.
 func isWords(name string) bool {
-	if strings.Count(name, "/") < 2 {
+	if strings.IndexByte(name, '/') < 0 {
 		return false
 	}
 	for i := range len(name) {
