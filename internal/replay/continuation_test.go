@@ -124,16 +124,20 @@ func files(text string) []string {
 	return nil
 }
 
+// belowLastFolder is the name of a file with the folder that it is in.
+func belowLastFolder(name string) string {
+	if dir := path.Base(path.Dir(name)); strings.Contains(name, "/") && dir != "." && dir != "/" {
+		return dir + "/" + path.Base(name)
+	}
+	return name
+}
+
 // namesLost reports whether a call names a file that had been met and that the
 // list does not hold.
 func (r *run) namesLost(c *toolCall, v *view) bool {
 	for _, text := range c.texts {
 		for _, name := range files(text) {
-			short := name
-			if dir := path.Base(path.Dir(name)); strings.Contains(name, "/") && dir != "." && dir != "/" {
-				short = dir + "/" + path.Base(name)
-			}
-			if !v.says(name, short) && met(r.Messages[:c.at], name) {
+			if !v.says(name, belowLastFolder(name)) && met(r.Messages[:c.at], name) {
 				return true
 			}
 		}

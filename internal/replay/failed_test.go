@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -26,11 +28,14 @@ type failure struct {
 func failureOf(c *toolCall, result *abi.Message) *failure {
 	text := result.Text()
 	exit, lines := exitCode(text)
-	if !result.IsError && !exit {
+	if !result.IsError && !exit || notRun(text) || foundNothing(c, lines) {
 		return nil
 	}
 	f := &failure{said: errorLines(lines)}
 	for _, t := range c.texts {
+		if alone.MatchString(t) {
+			f.tried = append(f.tried, belowLastFolder(t))
+		}
 		for line := range strings.Lines(t) {
 			if line = inFolder(strings.TrimSpace(line)); len(line) >= 4 {
 				f.tried = append(f.tried, head(line, nameOf))
@@ -40,9 +45,41 @@ func failureOf(c *toolCall, result *abi.Message) *failure {
 	return f
 }
 
+// notRun reports whether a result says that the call did not run to its end because somebody stopped it or said no:
+// that is no approach that failed.
+func notRun(text string) bool {
+	for _, says := range []string{"The user doesn't want to proceed with this tool use", "Sibling tool call errored",
+		"Command aborted", "[Request interrupted by user"} {
+		if strings.Contains(head(text, verbatim), says) {
+			return true
+		}
+	}
+	return false
+}
+
+// foundNothing reports whether a search ended with an exit code, and no word, since there is nothing to be found.
+func foundNothing(c *toolCall, lines []string) bool {
+	if len(lines) > 1 || len(lines) == 1 && lines[0] != "(no output)" {
+		return false
+	}
+	return slices.ContainsFunc(c.texts, func(t string) bool {
+		name, _, _ := strings.Cut(inFolder(t), " ")
+		return name == "grep" || name == "rg"
+	})
+}
+
+// frame matches a line of source that a message shows, with its number.
+var frame = regexp.MustCompile(`^>?\s*\d+ ?[│|]`)
+
 // errorLines are the lines that speak of what went wrong, or the first.
 func errorLines(lines []string) (said []string) {
 	for _, line := range lines {
+		if frame.MatchString(line) {
+			continue
+		}
+		if strings.HasPrefix(line, "× ") {
+			said = append(said, head(line, verbatim))
+		}
 		low := strings.ToLower(line)
 		for _, word := range []string{"error", "fail", "fatal", "panic", "not found", "no such", "denied", "cannot"} {
 			if strings.Contains(low, word) {

@@ -103,7 +103,7 @@ func grid(t *testing.T) (cells []cell) {
 // strategy. No look breaks an invariant, nothing is orphaned that was not in
 // the log, what is pinned never changes, no message is ever lost, and the
 // providers would take every request. Of the input of all calls four fifths
-// stand in the provider's cache.
+// stand in the provider's cache, and what failed is told.
 func TestReplay(t *testing.T) {
 	features.Proves(t, "K1", "K2", "K9", "K10", "I1", "I10", "N2", "N3", "T9", "complaint 1", "complaint 2",
 		"complaint 3", "complaint 5", "complaint 8", "complaint 9", "complaint 11")
@@ -125,6 +125,19 @@ func TestReplay(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				if s := results.of(name); s.CachedShare < 0.80 {
 					t.Errorf("%.1f%% of the input was cached, and 80%% should be", 100*s.CachedShare)
+				}
+			})
+		}
+	})
+	// Below that the last twenty failures do not fit beside the rest of a note.
+	t.Run("failures", func(t *testing.T) {
+		for key, s := range results.sums {
+			if key.strategy == "delegate" || key.window < 64_000 {
+				continue
+			}
+			t.Run(fmt.Sprint(key.strategy, " ", key.window), func(t *testing.T) {
+				if s.Failed.Percent() < 90 || s.Errors.Percent() < 90 {
+					t.Errorf("%+v of the approaches that failed are kept, and %+v of their errors", s.Failed, s.Errors)
 				}
 			})
 		}

@@ -121,6 +121,18 @@ func TestRetention(t *testing.T) {
 		{"an exit code says so, too", did("x", command, "no lease\nexit code 1"), "", replay.Share{Of: 1},
 			replay.Share{Of: 1}},
 		{"an exit code of zero does not", did("x", command, "no lease\nexit code 0"), "", replay.Share{}, replay.Share{}},
+		{"a person said no", did("x", command, "FAILED: The user doesn't want to proceed with this tool use."), "",
+			replay.Share{}, replay.Share{}},
+		{"it never ran", did("x", command, "FAILED: Sibling tool call errored"), "", replay.Share{}, replay.Share{}},
+		{"it was stopped", did("x", command, "Command aborted\nexit code 130"), "", replay.Share{}, replay.Share{}},
+		{"a search that found nothing", did("x", `{"command":"cd /repo && grep -rn maxLeases internal"}`,
+			"(no output)\nexit code 1"), "", replay.Share{}, replay.Share{}},
+		{"a search that failed", did("x", `{"command":"grep -rn maxLeases nowhere"}`,
+			"grep: nowhere: No such file or directory\nexit code 2"), "", replay.Share{Of: 1}, replay.Share{Of: 1}},
+		{"a file, by its name and folder", did("x", `{"path":"/srv/kw/internal/store/lease.go"}`, "FAILED: no such file"),
+			"There is no store/lease.go.", replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1}},
+		{"source that is shown is not what went wrong", did("x", command, "FAILED\n> 216 │ // throws an Error\n"+
+			"× expected a semicolon"), "// throws an Error", replay.Share{Of: 1}, replay.Share{Of: 1}},
 		{"nothing is said of why", did("x", command, "exit code: 2"), "", replay.Share{Of: 1}, replay.Share{}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

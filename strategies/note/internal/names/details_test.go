@@ -150,6 +150,31 @@ func TestErrorsVerbatim(t *testing.T) {
 	}
 }
 
+// TestFailedCallsNameTheirAddress: an approach that failed is told with what was tried, also where that is an
+// address: without it nobody knows what not to try again.
+func TestFailedCallsNameTheirAddress(t *testing.T) {
+	features.Proves(t, "I4", "I10")
+	const said = "Request failed with status code 404"
+	for _, tc := range []struct{ why, tool, args, want string }{
+		{"an address", "WebFetch", `{"url":"https://example.com/docs","prompt":"What does it say?"}`,
+			"WebFetch https://example.com/docs"},
+		{"a long one", "WebFetch", `{"url":"https://example.com/` + strings.Repeat("d", 100) + `"}`,
+			"WebFetch https://example.com/" + strings.Repeat("d", 60) + "…"},
+		{"words", "ask", `{"question":"see https://example.com/docs?"}`, "ask"},
+		{"a file comes first", "Edit", `{"note":"quick","file_path":"/srv/a/b.go"}`, "Edit /srv/a/b.go"},
+		{"nothing", "status", `{}`, "status"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			list := build([]abi.Message{
+				{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: tc.tool, Arguments: tc.args}}},
+				{Role: abi.RoleTool, ToolCallID: "c", IsError: true, Content: abi.Text(said)}}).Failures()
+			if len(list) != 1 || list[0].Text != tc.want+"\n"+said {
+				t.Errorf("%+v, want %q", list, tc.want+"\n"+said)
+			}
+		})
+	}
+}
+
 func TestArguments(t *testing.T) {
 	features.Proves(t, "N8")
 	call := func(args string) abi.Message {

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -112,7 +113,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 		fail.Text = scriptMark + command
 	}
 	if a.Script == "" {
-		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(a.Path(), maxDoing, "…"))
+		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(cmp.Or(a.Path(), address(a.About)), maxDoing, "…"))
 		fail.file = changedFile(a)
 	} else {
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
@@ -135,6 +136,14 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 	fail.Text += "\n" + said
 	fail.kept = b.pruned
 	b.remember(fail, a)
+}
+
+// address is what a call was about, where that is an address in one word.
+func address(about string) string {
+	if strings.Contains(about, "://") && !strings.ContainsAny(about, " \t\n") {
+		return about
+	}
+	return ""
 }
 
 // moreLines stands below the lines of a failure where there are more of the kind.

@@ -14,10 +14,11 @@ import (
 // Reason returns the line of an output that says why a check failed: of the first test
 // of Go that failed the first that names a place in a file and what was expected there, or
 // the last that names a place; else the first that does, as compilers and test runners
-// write it, one in a file of tests before others, or the last that names an error. It is
-// empty where there is none. That something failed is said by other lines.
+// write it, one in a file of tests before others, or the last that names an error, or the
+// first that is marked as one. It is empty where there is none. That something failed is
+// said by other lines.
 func Reason(text string) string {
-	place, last, test := "", "", goTest{}
+	place, last, marked, test := "", "", "", goTest{}
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "E  "); ok { // pytest
@@ -37,12 +38,25 @@ func Reason(text string) string {
 			}
 		case namesError(line):
 			last = clip.Whole(line, maxError)
+		case marked == "" && marksError(line):
+			marked = clip.Whole(line, maxError)
 		}
 	}
 	if test.failed && test.said != "" {
 		return test.said
 	}
-	return cmp.Or(place, last)
+	return cmp.Or(place, last, marked)
+}
+
+// marksError reports whether a line begins with the mark of an error and says something: "× expected a semicolon" of
+// Biome, "error[E0382]: borrow of moved value" of Rust.
+func marksError(line string) bool {
+	for _, mark := range []string{"× ", "✖ "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.Contains(rest, " ")
+		}
+	}
+	return strings.HasPrefix(line, "error[") && strings.Contains(line, "]: ")
 }
 
 // goTest is what is read of a test of Go. What it says stands above the line that it

@@ -40,6 +40,13 @@ func TestReason(t *testing.T) {
 		{"a frame of a stack", "panic: x\nmain.go:12 +0x1b", ""},
 		{"a time", "2026/01/23 17:58:54 INFO saved", ""},
 		{"a sentence about errors", "The last Error: it was handled", ""},
+		{"a linter that marks what is wrong", "src/a.ts:205:2 parse ━━━━\n\n  × expected a semicolon, but found none\n\n" +
+			"  > 205 │ interface A {\n\nFound 49 errors.\n  × Some errors were emitted.",
+			"× expected a semicolon, but found none"},
+		{"a compiler of Rust", "error[E0382]: borrow of moved value: `x`\n --> src/main.rs:4:20\nerror: could not compile",
+			"error[E0382]: borrow of moved value: `x`"},
+		{"tests that a runner marks", "× a.test.ts > adds 3ms\nAssertionError: 2 != 1", "AssertionError: 2 != 1"},
+		{"a mark and no words", "× ×", ""},
 		{"nothing", "FAIL", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
