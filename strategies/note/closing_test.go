@@ -112,7 +112,7 @@ func TestAnswersNeverStandAlone(t *testing.T) {
 	}
 }
 
-// TestFindings: what an agent found stands there in its own words, before announcements.
+// TestFindings: what an agent found and decided stands there in its own words, before announcements.
 func TestFindings(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	const cause = "The root cause is that the lock is taken after the table is read."
@@ -127,6 +127,11 @@ func TestFindings(t *testing.T) {
 			"- Agent: [...] " + cause + " [...]"},
 		{"on the way", session(said(cause), look, said("Let me check:"), look, said("It is mended.")),
 			"- Agent on the way: " + cause + "\n- Agent: It is mended."},
+		{"what it decided, and why", session(said("Understood. I chose bbolt over SQLite because it needs no cgo."), look,
+			said("It is mended.")),
+			"- Agent on the way: I chose bbolt over SQLite because it needs no cgo.\n- Agent: It is mended."},
+		{"what it may decide", session(said("Let me look at bbolt, which we could choose over SQLite."), look,
+			said("It is mended.")), "- Besides: 2 reads and searches\n- Agent: It is mended."},
 		{"what it must leave alone", session(said("There are unrelated changes in README.md, which I leave alone."),
 			look, said("Staged.")),
 			"- Agent on the way: There are unrelated changes in README.md, which I leave alone.\n- Agent: Staged."},
