@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -87,6 +90,34 @@ func refusals(
 		}
 	}
 	return says
+}
+
+// judgeOf is what judges answers to a document that somebody wrote for a hook, by the rules of the conformance kit:
+// no session stands behind it that could be compacted. Messages without units are put together by their calls.
+func judgeOf(m *abi.Manifest, hook abi.Hook, input []byte) func(answer []byte) []string {
+	var in abi.Input
+	if json.Unmarshal(input, &in) != nil || hook != abi.HookPreCompact || len(in.Messages) == 0 {
+		return func([]byte) []string { return nil }
+	}
+	if !slices.ContainsFunc(in.Messages, func(m abi.InputMessage) bool { return m.Unit != 0 }) {
+		units, _ := abi.Units(in.Plain())
+		for n, u := range units {
+			for _, i := range u {
+				in.Messages[i].Unit = n
+			}
+		}
+	}
+	return func(answer []byte) []string {
+		var out *abi.Output
+		if json.Unmarshal(answer, &out) != nil || out == nil {
+			return nil // what is no answer is told already
+		}
+		if err := abitest.CheckOutput(m, &in, out); err != nil {
+			return []string{"a compaction of these messages would not take all of this answer: " +
+				strings.ReplaceAll(err.Error(), "\n", "; ")}
+		}
+		return nil
+	}
 }
 
 // speaker stands in for a plugin, and says what that has said.

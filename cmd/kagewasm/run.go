@@ -114,7 +114,7 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 	}
 	input = withConfig(input, p.Info().Config)
 	call := func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }
-	return checked(call, func([]byte) []string { return nil }), nil
+	return checked(call, judgeOf(p.Manifest(), hook, input)), nil
 }
 
 // checked adds what a compaction would say of a hook's answer to the warnings.

@@ -36,6 +36,47 @@ func TestRunSaysWhatIsRefused(t *testing.T) {
 	}
 }
 
+// TestRunJudgesWhatADocumentIsAnswered: of a document too run says what a compaction of its messages would not take: a
+// list with ids that it has not, half of a call and its result, too much, or what is no plugin's to say.
+func TestRunJudgesWhatADocumentIsAnswered(t *testing.T) {
+	home, dir := filepath.Join(t.TempDir(), "state"), t.TempDir()
+	input := filepath.Join(dir, "input.json")
+	const long = "The lease table is read by three programs, and each of them writes it again at once. "
+	doc := `{"abi":1,"call":"c","hook":"pre_compact","session":{"id":"s"},"trigger":{"reason":"manual"},
+		"budget":{"target_tokens":120,"summary_tokens":50},"messages":[
+		{"id":"m1","role":"user","content":"Mend it.","tokens":10,"pinned":true},
+		{"id":"m2","role":"assistant","content":"","tool_calls":[{"id":"c","name":"read","arguments":"{}"}],"tokens":10},
+		{"id":"m3","role":"tool","tool_call_id":"c","content":"` + strings.Repeat(long, 20) + `","tokens":300},
+		{"id":"m4","role":"user","content":"Go on.","tokens":5,"pinned":true}]}`
+	if err := os.WriteFile(input, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const summary = `{"role":"user","kind":"compaction_summary","content":"It was read."}`
+	for _, c := range []struct{ name, roles, answer, says string }{
+		{"sound", `["compactor"]`, `{"messages":[{"ref":"m1"},` + summary + `,{"ref":"m4"}],"superseded":["m2","m3"]}`, ""},
+		{"forged", `["compactor"]`, `{"messages":[{"ref":"m1"},{"ref":"m9"},{"ref":"m4"}]}`, "m9"},
+		{"half", `["compactor"]`, `{"messages":[{"ref":"m1"},{"ref":"m2"},{"ref":"m4"}]}`, "m3"},
+		{"unpinned", `["compactor"]`, `{"messages":[` + summary + `,{"ref":"m4"}]}`, "m1"},
+		{"everything", `["compactor"]`, `{"messages":[{"ref":"m1"},{"ref":"m2"},{"ref":"m3"},{"ref":"m4"}]}`, "325 tokens"},
+		{"observer", `["observer"]`, `{"messages":[{"ref":"m1"},{"ref":"m4"}]}`, "an observer returned messages"},
+		{"silent", `["compactor"]`, `null`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			module := wasmtest.WithManifest(wasmtest.Answer("pre_compact", c.answer),
+				`{"name":"`+c.name+`","version":"1.0.0","abi":1,"roles":`+c.roles+`,"hooks":["pre_compact"]}`)
+			path := filepath.Join(dir, c.name+".wasm")
+			if err := os.WriteFile(path, module, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			code, said := runOn(t, home, "run", path, "pre_compact", "-i", input)
+			_, judged, warned := strings.Cut(said, "would not take all of this answer: ")
+			if code != 0 || warned != (c.says != "") || !strings.Contains(judged, c.says) {
+				t.Errorf("exit code %d, want %q: %s", code, c.says, said)
+			}
+		})
+	}
+}
+
 // TestStateOfGroups: breaker, memory and audit know --state by themselves too, and do then what they are asked for
 // most.
 func TestStateOfGroups(t *testing.T) {
