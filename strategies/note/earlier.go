@@ -133,7 +133,9 @@ func (p *parser) line(line string) {
 	entry, listed := strings.CutPrefix(line, "- ")
 	switch p.head {
 	case intro:
-		if recall, ok := strings.CutPrefix(line, recallMark); ok && !slices.Contains(p.transcripts, recall) {
+		recall, all := strings.CutPrefix(line, recallMark)
+		recall, part := strings.CutPrefix(recall, partRecall)
+		if (all || part) && !slices.Contains(p.transcripts, recall) {
 			p.transcripts = append(p.transcripts, recall)
 		}
 	case headThread:

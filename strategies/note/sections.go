@@ -13,6 +13,7 @@ const (
 	// intro begins what the host says, below a summary where there is one.
 	intro       = "Read off the session by the host, without a model; what is quoted is word for word."
 	recallMark  = "All of it can be read and searched: "
+	partRecall  = "A part of it can be read and searched: " // where no transcript has all of it
 	headRules   = "## Rules, decisions and lists of messages that are shortened above"
 	headTodos   = "## Todos"
 	headEarlier = "## From the summary of an earlier compaction"

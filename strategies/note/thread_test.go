@@ -404,22 +404,25 @@ func TestTwoNotes(t *testing.T) {
 	}
 	for _, where := range []string{"one", "two", "three"} {
 		t.Run(where, func(t *testing.T) {
-			if strings.Count(text, "All of it can be read and searched: `recall "+where+"`\n") != 1 {
+			if strings.Count(text, "A part of it can be read and searched: `recall "+where+"`\n") != 1 {
 				t.Errorf("%s", text)
 			}
 		})
 	}
 }
 
-// TestTranscripts: the note says where all of it can be read, for the last transcripts
-// of a chain, each once.
+// TestTranscripts: the note says where all of it can be read, or of the last transcripts
+// of a chain, each once, that they have a part of it.
 func TestTranscripts(t *testing.T) {
 	features.Proves(t, "complaint 8")
 	text := render(session("Begin."), note.Options{Recall: "`recall 0`"})
+	if !strings.Contains(text, "All of it can be read and searched: `recall 0`\n") {
+		t.Errorf("one transcript has all:\n%s", text)
+	}
 	for i := 1; i < 6; i++ {
 		text = render(session(summary(text), "On."), note.Options{Recall: fmt.Sprintf("`recall %d`", i/2)})
 	}
-	if got := strings.Count(text, "All of it can be read"); got != 3 {
+	if got := strings.Count(text, "\nA part of it can be read"); got != 3 || strings.Contains(text, "All of it") {
 		t.Errorf("%d transcripts:\n%s", got, text)
 	}
 	for i := range 3 {

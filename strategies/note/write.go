@@ -185,14 +185,17 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 // what was said in it more than the words it was said in.
 func (n *Note) namesMost() int { return max(leastNames, n.size/4*mostNames/100) }
 
-// transcript says where all of what went can be found, for each of the transcripts
-// that it went from.
+// transcript says where all of what went can be found. Where it went from several transcripts each has a part of it.
 func (n *Note) transcript(recall string) []string {
 	list := n.transcripts
 	if recall != "" && !slices.Contains(list, recall) {
 		list = append(slices.Clone(list), recall)
 	}
-	return lists.Map(list[max(0, len(list)-maxTranscripts):], func(s string) string { return recallMark + s })
+	mark := recallMark
+	if len(list) > 1 {
+		mark = partRecall
+	}
+	return lists.Map(list[max(0, len(list)-maxTranscripts):], func(s string) string { return mark + s })
 }
 
 // maxTranscripts bounds how many transcripts of a chain a note names.
