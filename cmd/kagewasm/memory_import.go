@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/internal/folder"
+	"github.com/kagewasm/kagewasm/internal/near"
 	"github.com/kagewasm/kagewasm/store/kv"
 )
 
@@ -20,7 +21,7 @@ func newMemoryImport(e env) *cobra.Command {
 as if it were its own. Where another text of that name is stored already, both
 are kept, the imported one beside it, or with --replace the imported one. Hidden
 files, links and what is not text are skipped. All is stored, or nothing. What was
-deleted in the folder stays stored: memory delete forgets it.
+deleted in the folder stays stored, which is said: memory delete forgets it.
 
 PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 		Example: `  kagewasm memory import markdown notes --dry-run
@@ -36,9 +37,13 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 				return err
 			}
 			defer done()
+			known := f.plugins(e)
 			r, err := folder.Import(c.Context(), kv, ns, args[1], o)
 			if err != nil {
 				return err
+			}
+			if meant := near.To(args[0], known, 1); r.New && meant != nil {
+				e.say("nothing was stored for " + args[0] + " before: did you mean " + meant[0] + "?")
 			}
 			did := "imported "
 			if r.DryRun {

@@ -51,6 +51,10 @@ type Report struct {
 	Dir       string `json:"dir"`
 	DryRun    bool   `json:"dry_run,omitempty"`
 	Files     []File `json:"files"`
+	// Others is how many texts stay stored after an import that the folder has no file of.
+	Others int `json:"others,omitempty"`
+	// New: nothing was stored in the namespace before an import.
+	New bool `json:"new,omitempty"`
 }
 
 // Count is how many files had an action.

@@ -264,7 +264,7 @@ func TestImportByHand(t *testing.T) {
 		t.Fatalf("a trial stored %q, %v", values(t, kv), err)
 	}
 	r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{})
-	if err != nil || !slices.Equal(r.Files, dry.Files) {
+	if err != nil || !slices.Equal(r.Files, dry.Files) || !r.New || r.Others != 0 || !dry.New {
 		t.Fatalf("%+v, %v\nand the trial said %+v", r, err, dry)
 	}
 	got := slices.Sorted(maps.Keys(values(t, kv)))
@@ -288,6 +288,37 @@ func TestImportByHand(t *testing.T) {
 				t.Errorf("%s is skipped for %q", name, why[name])
 			}
 		})
+	}
+}
+
+// TestImportTellsWhatStays: what is stored and no file of the folder is said to stay, and not what an earlier import
+// stored beside another text.
+func TestImportTellsWhatStays(t *testing.T) {
+	features.Proves(t, "K28")
+	kv, dir := openKV(t), t.TempDir()
+	write(t, dir, map[string]string{"a.md": "one", "b.md": "two", "c.md": "three"})
+	for _, c := range []struct {
+		why    string
+		files  map[string]string
+		gone   string
+		others int
+		first  bool
+	}{
+		{"the first time", nil, "", 0, true},
+		{"one is edited", map[string]string{"a.md": "one more"}, "", 0, false},
+		{"again", nil, "", 0, false},
+		{"one is taken out", nil, "b.md", 1, false},
+	} {
+		write(t, dir, c.files)
+		if c.gone != "" {
+			if err := os.Remove(filepath.Join(dir, c.gone)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{})
+		if err != nil || r.Others != c.others || r.New != c.first {
+			t.Errorf("%s: %+v, %v", c.why, r, err)
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ func Import(ctx context.Context, kv KV, ns, dir string, o ImportOptions) (*Repor
 	if err := in.read(); err != nil {
 		return nil, err
 	}
+	if err := in.beside(); err != nil {
+		return nil, err
+	}
 	if o.DryRun || len(in.changes) == 0 {
 		return r, nil
 	}
@@ -106,6 +109,25 @@ func (in *importer) read() error {
 	})
 }
 
+// beside counts what is stored already and is of no file.
+func (in *importer) beside() error {
+	keys, err := in.kv.List(in.ctx, in.Namespace, "")
+	if err != nil {
+		return err
+	}
+	in.New = len(keys) == 0
+	files := make(map[string]bool)
+	for _, f := range in.Files {
+		files[f.Key] = true
+	}
+	for _, key := range keys {
+		if _, named := in.names[key]; !named && !files[key] {
+			in.Others++
+		}
+	}
+	return nil
+}
+
 func (in *importer) skip(name, why string) {
 	in.Files = append(in.Files, File{Name: name, Action: Skipped, Why: why})
 }
@@ -145,7 +167,7 @@ func (in *importer) file(name string, most int) error {
 	case in.opts.Replace:
 		f.Action = Replaced
 	default:
-		f.Action, f.Key = KeptBoth, beside(key, text)
+		f.Action, f.Key = KeptBoth, otherKey(key, text)
 		if there, _, err := in.kv.Get(in.ctx, in.Namespace, f.Key); err != nil {
 			return err
 		} else if there == text {
@@ -176,8 +198,8 @@ func (in *importer) text(name string, most int) (string, error) {
 	return string(b), err
 }
 
-// beside is a key for a text whose own is taken. The same text gets the same.
-func beside(key, text string) string {
+// otherKey is a key for a text whose own is taken. The same text gets the same.
+func otherKey(key, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	ext := path.Ext(key)
 	name := strings.TrimSuffix(key, ext)

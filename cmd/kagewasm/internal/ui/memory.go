@@ -45,6 +45,13 @@ func Copied(p Printer, done string, r *folder.Report) {
 			p.Linef("  %s  %s", p.paint(a.style, fmt.Sprintf("%-9s", a.word)), line)
 		}
 	}
+	if r.Count(folder.KeptBoth) > 0 {
+		p.Linef("with --replace files take the place of what is stored by their names")
+	}
+	if r.Others > 0 {
+		p.Linef("besides: %s that the folder has not, which stay: kagewasm memory delete forgets them",
+			Plural(r.Others, "text"))
+	}
 }
 
 // Spaces lists what plugins keep.
