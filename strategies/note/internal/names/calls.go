@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -36,6 +37,29 @@ func (b *builder) call(c *abi.ToolCall) {
 	b.calls[c.ID] = a
 }
 
+// changedBy are the files that calls are to change, for what is read of them before as well.
+func changedBy(msgs []abi.Message, harness outcome.Harness) map[string]bool {
+	changed := make(map[string]bool)
+	for i := range msgs {
+		for k := range msgs[i].ToolCalls {
+			for _, f := range harness.Does(&msgs[i].ToolCalls[k]).Files {
+				if f.Use != action.Read {
+					changed[f.Path] = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// outputWorthOf is what a name is worth in the output of a call beside one in any output.
+func outputWorthOf(a *action.Action, changed map[string]bool) float64 {
+	if slices.ContainsFunc(a.Files, func(f action.File) bool { return f.Use == action.Read && changed[f.Path] }) {
+		return changedWorth
+	}
+	return 1
+}
+
 // subject ranks the file that a call is about.
 func (b *builder) subject(file string, u use) {
 	scanPath(file, func(name string, c class) {
@@ -56,7 +80,7 @@ func (b *builder) result(m *abi.Message, text string) {
 		a = &action.Action{}
 	}
 	delete(b.calls, m.ToolCallID)
-	b.output(text)
+	b.output(text, outputWorthOf(a, b.changing))
 	a.Answered(text)
 	o := b.harness.Of(m, a)
 	if o.Dropped {

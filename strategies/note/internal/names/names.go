@@ -52,7 +52,8 @@ type item struct {
 	kept bool
 	// tells is its worth, where it was ranked.
 	tells float64
-	// written: a person or the agent wrote it, or an earlier note had it. Only tools put out the others.
+	// written: a person or the agent wrote it, it stood in a file that calls change, or an earlier note had it. Only
+	// other output has the others.
 	written bool
 	// few: an output mentioned it that names little else.
 	few bool
@@ -81,16 +82,21 @@ const (
 	// answerNames is how many names an output has that may be an answer: the address of what was made.
 	answerNames = 10
 	// rareWorth is what a name is worth beside another one that is rarely said again: a
-	// path by which code imports other code, the lines of a file that is not told with them.
+	// path by which code imports other code, the lines of a file that is not told with them, an option of a program, a
+	// hash that nobody wrote.
 	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
-	// again and again. outputWorth is what a symbol or a number is that nobody wrote, however often tools put it out: an
-	// agent that needed it had many a chance to write it. More than formTimes messages have it in their form: the keys of
-	// what a service answers, the flags of a script. A path that a tool found is there to go to, but for addresses.
+	// again and again. outputWorth is what a symbol or a number is that nobody wrote and that stood in no file which is
+	// changed, however often tools put it out: an agent that needed it had many a chance to write it. More than formTimes
+	// messages have it in their form: the keys of what a service answers, the flags of a script. A path that a tool found
+	// is there to go to, but for addresses.
 	rareWorth   = 0.3
 	outputWorth = 0.65
 	formTimes   = 8
 	numberWorth = 0.8
 	shortWorth  = 2.0
+	// changedWorth is what a name is worth in the output of a call that read a file which another call changes: who
+	// changes a file goes on to use what it holds.
+	changedWorth = 1.5
 	// oftenPower is the power of the number of messages that mention a name by which it is worth more.
 	oftenPower = 0.1
 )
@@ -118,6 +124,9 @@ func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Har
 	b := &builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
 		met: make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned), harness: harness,
 		found: found, nameless: found == nil, goOn: func() bool { return ctx.Err() == nil }}
+	if !b.nameless {
+		b.changing = changedBy(msgs, harness)
+	}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
 		if !b.goOn() {
@@ -140,7 +149,7 @@ func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Har
 			b.pruned = m.ToolCallID
 			b.result(m, m.Text())
 		case abi.RoleUser: // what is so long was pasted or printed for the most part
-			b.output(cmp.Or(m.Words(), m.Text()))
+			b.output(cmp.Or(m.Words(), m.Text()), 1)
 		}
 	}
 	return b
@@ -216,8 +225,9 @@ type builder struct {
 	found    *Found
 	goOn     func() bool
 	removed  []removal
-	nameless bool   // failures are looked for, and no names
-	pruned   string // the call that stays of which the result is read
+	changing map[string]bool // files that calls are to change
+	nameless bool            // failures are looked for, and no names
+	pruned   string          // the call that stays of which the result is read
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -236,7 +246,7 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 			b.call(&m.ToolCalls[i])
 		}
 	default:
-		b.output(text)
+		b.output(text, 1)
 	}
 }
 
@@ -255,8 +265,8 @@ func (b *builder) text(s string, weight float64) {
 	}
 }
 
-// output ranks every name in what a tool put out.
-func (b *builder) output(s string) {
+// output ranks every name in what a tool put out: worth times what one in any output is.
+func (b *builder) output(s string, worth float64) {
 	if b.nameless {
 		return
 	}
@@ -265,7 +275,7 @@ func (b *builder) output(s string) {
 			return
 		}
 		list := b.found.look(piece, true)
-		weight := weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
+		weight := worth * weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
 		for _, m := range list {
 			it := b.mention(m.name, m.class, weight, mentioned)
 			it.few = it.few || len(list) <= answerNames
@@ -341,7 +351,8 @@ func (it *item) worth() float64 {
 	}
 	_, _, lines := isRange(it.name)
 	switch {
-	case lines || imported(it.name):
+	case lines, imported(it.name), strings.HasPrefix(it.name, "--"),
+		it.class == number && !it.written && strings.ContainsAny(it.name, "abcdef"):
 		return rareWorth * worth
 	case it.class == number:
 		return numberWorth * worth

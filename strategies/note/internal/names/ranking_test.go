@@ -2,6 +2,7 @@ package names_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,27 @@ func TestOnlyTools(t *testing.T) {
 	for head, want := range map[string]string{"Names": "lease_used lease_told", "Numbers and ids": "4712 4711"} {
 		if got[head] != want {
 			t.Errorf("%s: %q, want %q", head, got[head], want)
+		}
+	}
+}
+
+// TestOfFilesThatAreChanged: what stood in a file that a call changes, before or later, comes before what stood in
+// another one; an option of a program and a hash that nobody wrote come after both.
+func TestOfFilesThatAreChanged(t *testing.T) {
+	read := func(file, text string) []abi.Message { return called("Read", "file_path", file, text, false) }
+	edit := called("Edit", "file_path", "/srv/kw/lease.go", "ok", false)
+	other := read("/srv/kw/other.go", "tokenOther 3f2a1bc")
+	lease := read("/srv/kw/lease.go", "tokenLease 4711111")
+	for why, msgs := range map[string][]abi.Message{
+		"before": slices.Concat(edit, lease, other), "later": slices.Concat(lease, other, edit),
+	} {
+		msgs = append(slices.Clone(msgs), called("Bash", "command", "make", "see --verbose", false)...)
+		got := lines(build(msgs).Render(1000, byRune))
+		for head, want := range map[string]string{"Names": "tokenLease tokenOther --verbose",
+			"Numbers and ids": "4711111 3f2a1bc"} {
+			if got[head] != want {
+				t.Errorf("%s: %s: %q, want %q", why, head, got[head], want)
+			}
 		}
 	}
 }
