@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Kinds of sources.
@@ -70,6 +71,8 @@ type Setting struct {
 	Value  any    `json:"value"`
 	Source Source `json:"source"`
 	Doc    string `json:"doc"`
+	// Knob is how a page lets a person set it.
+	Knob abi.Knob `json:"-"`
 }
 
 // Explanation is all that holds for an agent.
@@ -96,7 +99,7 @@ func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) 
 	e.Plugins = append([]string{}, a.Plugins()...)
 	x := explainer{c, a}
 	for _, f := range agentSettings() {
-		s := Setting{Name: f.path, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}}
+		s := Setting{Name: f.path, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}, Knob: f.knob()}
 		n := a.said.find(f.path)
 		if n != nil {
 			s.Source = x.source(n)
@@ -109,6 +112,33 @@ func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) 
 		e.Settings = append(e.Settings, s)
 	}
 	return e, nil
+}
+
+// mostSteps is how many steps a slider has at most: a number of a larger range is written.
+const mostSteps = 1000
+
+// knob is how a person sets the field: what has a few words has these to choose from, and what has narrow bounds a
+// slider.
+func (f *field) knob() abi.Knob {
+	const fraction = 0.01
+	switch width := f.Max - f.Min; {
+	case f.Kind == boolean:
+		return abi.Knob{Type: abi.KnobBoolean}
+	case len(f.Choices) > 0:
+		return abi.Knob{Type: abi.KnobEnum, Values: f.Choices}
+	case f.Alias:
+		return abi.Knob{Type: abi.KnobModelAlias}
+	case f.Kind == integer && f.Max > 0 && width <= mostSteps:
+		return abi.Knob{Type: abi.KnobIntRange, Min: f.Min, Max: f.Max, Step: 1}
+	case f.Kind == number && f.Max > 0 && f.Max <= 1:
+		if f.Over {
+			return abi.Knob{Type: abi.KnobRange, Min: f.Min + fraction, Max: f.Max, Step: fraction}
+		}
+		return abi.Knob{Type: abi.KnobRange, Min: f.Min, Max: f.Max, Step: fraction}
+	case f.Kind == number && f.Max > 0 && width <= mostSteps:
+		return abi.Knob{Type: abi.KnobRange, Min: f.Min, Max: f.Max, Step: 1}
+	}
+	return abi.Knob{Type: abi.KnobText}
 }
 
 type explainer struct {

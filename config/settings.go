@@ -61,6 +61,8 @@ type field struct {
 	Min, Max float64
 	Over     bool
 	Choices  []string
+	// Alias is set of a text that is the alias of a model.
+	Alias bool
 	// Pattern of a text, and Likeness, which says in words what it asks for.
 	Pattern  *regexp.Regexp
 	Likeness string

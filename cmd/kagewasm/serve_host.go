@@ -441,7 +441,8 @@ func (h *serveHost) Settings(agent string, values map[string]string) ([]service.
 	}
 	list := make([]service.Setting, len(e.Settings))
 	for i, s := range e.Settings {
-		list[i] = service.Setting{Name: s.Name, Value: s.Value, From: s.Source.String(), Doc: s.Doc, Set: values[s.Name]}
+		list[i] = service.Setting{Name: s.Name, Value: s.Value, From: s.Source.String(), Doc: s.Doc, Set: values[s.Name],
+			Knob: s.Knob}
 		if list[i].Set != "" {
 			list[i].From = "set here"
 		}

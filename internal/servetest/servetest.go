@@ -85,9 +85,10 @@ func (h *Host) Prompt(path string) (string, error) {
 	return "", &abi.Error{Code: abi.CodeUsage, Message: "no such prompt"}
 }
 
-// Settings implements service.Host: there is one, a share.
+// Settings implements service.Host: there is one to set, a share, and some to look at.
 func (h *Host) Settings(_ string, values map[string]string) ([]service.Setting, error) {
-	one := service.Setting{Name: "compaction.upper_threshold", Value: 0.85, From: "default", Doc: "A share of the window."}
+	one := service.Setting{Name: "compaction.upper_threshold", Value: 0.85, From: "default", Doc: "A share of the window.",
+		Knob: abi.Knob{Type: abi.KnobRange, Min: 0.01, Max: 1, Step: 0.01}}
 	for name, value := range values {
 		share, err := strconv.ParseFloat(value, 64)
 		if name != one.Name || err != nil || share <= 0 || share > 1 {
@@ -95,7 +96,16 @@ func (h *Host) Settings(_ string, values map[string]string) ([]service.Setting, 
 		}
 		one.Value, one.From, one.Set = share, "set here", value
 	}
-	return []service.Setting{one}, nil
+	return []service.Setting{one,
+		{Name: "compaction.strategy", Value: "drop", From: "default", Doc: "What makes the plan.",
+			Knob: abi.Knob{Type: abi.KnobEnum, Values: []string{"drop", "delegate"}}},
+		{Name: "model", Value: "fast", From: "kagewasm.yaml:1:1", Doc: "The agent's.",
+			Knob: abi.Knob{Type: abi.KnobModelAlias}},
+		{Name: "compaction.enabled", Value: true, From: "default", Doc: "Compact.", Knob: abi.Knob{Type: abi.KnobBoolean}},
+		{Name: "compaction.max_tokens", Value: 0, From: "default", Doc: "Tokens.", Knob: abi.Knob{Type: abi.KnobText}},
+		{Name: "compaction.prune.protect_percent", Value: -1, From: "default", Doc: "Off, which no slider has.",
+			Knob: abi.Knob{Type: abi.KnobIntRange, Max: 100, Step: 1}},
+	}, nil
 }
 
 // KnobsChanged implements service.Host.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -21,6 +22,8 @@ type Setting struct {
 	// Set is what an operator set here, as it was written; empty where nothing is set.
 	Set string `json:"set,omitempty"`
 	Doc string `json:"doc"`
+	// Knob is how a person sets it: by a slider, of a few words, or by what is written.
+	Knob abi.Knob `json:"knob"`
 }
 
 // SettingsFor are the values that operators gave settings of an agent, by name: its own, and

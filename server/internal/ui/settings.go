@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/service"
 )
 
@@ -12,6 +15,7 @@ import (
 type settingsData struct {
 	Agent  string // the one that the values are for, empty for all
 	Agents []string
+	Models []service.Model
 	Rows   []settingRow
 	Wrong  string // why what was sent was not taken
 }
@@ -20,33 +24,46 @@ type settingsData struct {
 type settingRow struct {
 	service.Setting
 	Shown string // the value as a person writes it
-	Kind  string // truth, number or text
+	Kind  string // type of its knob; text where a slider or a list has no place for the value
 }
 
 func (p operatorPages) settingsOf(r *http.Request) (*settingsData, error) {
-	d := &settingsData{Agent: r.FormValue("agent"), Agents: p.s.Agents()}
+	d := &settingsData{Agent: r.FormValue("agent"), Agents: p.s.Agents(), Models: p.s.Models()}
 	list, err := p.s.Settings(r.Context(), d.Agent)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range list {
-		row := settingRow{Setting: s, Kind: "text"}
+		row := settingRow{Setting: s, Kind: string(s.Knob.Type)}
 		text, err := json.Marshal(s.Value)
 		if err != nil {
 			return nil, err
 		}
-		switch s.Value.(type) {
-		case bool:
-			row.Kind = "truth"
-		case float64, int:
-			row.Kind = "number"
-		}
 		if row.Shown = shown(text); s.Value == nil {
 			row.Shown = ""
+		}
+		if !row.fits(d.Models) {
+			row.Kind = string(abi.KnobText)
 		}
 		d.Rows = append(d.Rows, row)
 	}
 	return d, nil
+}
+
+// fits reports whether what the knob offers has the value among it, so that nothing else is sent by who only looks.
+func (r *settingRow) fits(models []service.Model) bool {
+	switch r.Knob.Type {
+	case abi.KnobBoolean:
+		return r.Shown == "true" || r.Shown == "false"
+	case abi.KnobEnum:
+		return r.Shown == "" || slices.Contains(r.Knob.Values, r.Shown)
+	case abi.KnobModelAlias:
+		return r.Shown == "" || slices.ContainsFunc(models, func(m service.Model) bool { return m.Alias == r.Shown })
+	case abi.KnobRange, abi.KnobIntRange:
+		n, err := strconv.ParseFloat(r.Shown, 64)
+		return err == nil && r.Knob.Min <= n && n <= r.Knob.Max
+	}
+	return true
 }
 
 func (p operatorPages) settings(r *http.Request) (*view, error) {
