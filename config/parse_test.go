@@ -26,6 +26,8 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"near name", "compaction:\n  uper_threshold: 0.9\n", 2, 3, `did you mean "upper_threshold"?`},
 		{"swapped letters", "compaction:\n  prune: {protect_tokesn: 3}\n", 2, 11, `did you mean "protect_tokens"?`},
 		{"at the top", "compactoin: {}\n", 1, 1, `did you mean "compaction"?`},
+		{"half of a name with a dot", "plugins: {p: {path: p.wasm, grants: {compaction: {request: true}}}}\n", 1, 38,
+			`did you mean "compaction.request"?`},
 		{"in the wrong place", "compaction:\n  protect_tokens: 3\n", 2, 3, "it belongs under compaction.prune"},
 		{"in the wrong place, deeper", "compaction:\n  summarize: {upper_threshold: 0.9}\n", 2, 15,
 			"it belongs under compaction"},

@@ -37,6 +37,11 @@ var places = [][2]string{
 
 // meant is the field a person may have wanted, here or elsewhere.
 func meant(f *field, name string) string {
+	for _, c := range f.fields {
+		if strings.HasPrefix(c.Name, name+".") { // one name, with a dot in it
+			return fmt.Sprintf(": did you mean %q?", c.Name)
+		}
+	}
 	for _, p := range places {
 		there := field{fields: blocks()[p[0]]}
 		if c := there.child(name); p[0] != f.Of && c != nil && !c.Refuse {
