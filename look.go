@@ -78,49 +78,73 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	}
 	l.instructions, _ = secrets.Redact(req.Instructions)
 	l.now = l.start.UTC().Format(time.RFC3339)
-	gaveUp := l.memo.measure(ctx, &req, same, l.counter)
-	if abi.CodeOf(gaveUp) == abi.CodeUsage {
-		c.close(l, nil)
-		return nil, gaveUp
+	gaveUp := l.memo.measure(ctx, &l.req, same, l.counter)
+	if err = gaveUp; abi.CodeOf(gaveUp) != abi.CodeUsage {
+		err = c.weigh(l, gaveUp != nil)
 	}
-	if l.keepers = make(abi.Keepers); l.memo.notes > 0 || gaveUp != nil {
-		l.keepers = abi.KeepersOf(req.Messages)
+	if err != nil {
+		c.close(l, nil)
+		return nil, err
+	}
+	return l, gaveUp
+}
+
+// weigh fills in what the session costs, what of it stays, and what it may cost, once its messages are counted, or
+// some of them.
+func (c *Compactor) weigh(l *look, gaveUp bool) (err error) {
+	if l.keepers, err = keepersOf(&l.req, gaveUp || l.memo.notes > 0); err != nil {
+		return err
+	}
+	tokens := l.memo.tokens
+	if gaveUp { // some are missing
+		tokens = append(slices.Clip(tokens), make([]int, len(l.req.Messages)-len(tokens))...)
+	}
+	l.came = strategies.NewList(l.req.Messages, tokens, standing(l, gaveUp), l.req.Overhead)
+	l.previous = given(l.memo.sent, &l.req, l.came.Total)
+	return c.limit(l)
+}
+
+// keepersOf are those who pinned messages in earlier compactions, without what the request releases.
+func keepersOf(req *Request, noted bool) (abi.Keepers, error) {
+	keepers := make(abi.Keepers)
+	if noted {
+		keepers = abi.KeepersOf(req.Messages)
 	}
 	for _, id := range req.Release {
-		if len(l.keepers[id]) == 0 {
-			c.close(l, nil)
+		if len(keepers[id]) == 0 {
 			return nil, usage("release %q: no plugin pinned a message of that id", id)
 		}
 	}
 	for _, id := range req.Release {
-		delete(l.keepers, id)
+		delete(keepers, id)
 	}
-	tokens := l.memo.tokens
-	if gaveUp != nil { // some are missing
-		tokens = append(slices.Clip(tokens), make([]int, len(req.Messages)-len(tokens))...)
+	return keepers, nil
+}
+
+// given is what the model was given last, or else the session as it came, which costs a total.
+func given(last Sent, req *Request, total int) Sent {
+	if req.Sent != nil {
+		last = *req.Sent
 	}
-	l.came = strategies.NewList(req.Messages, tokens, standing(l, gaveUp != nil), req.Overhead)
+	if last.Messages == nil {
+		return Sent{req.Messages, total - req.Overhead}
+	}
+	return last
+}
+
+// limit works out the limits, by what the request tells of the model and what was learned of it before.
+func (c *Compactor) limit(l *look) (err error) {
 	if err := l.learnScale(); err != nil {
-		c.close(l, nil)
-		return nil, err
+		return err
 	}
-	if fits, ok := req.Exceeded.Window(l.came.Total); ok {
-		l.learnWindow(req.Session.Model, fits)
+	s := &l.req.Session
+	if fits, ok := l.req.Exceeded.Window(l.came.Total); ok {
+		l.learnWindow(s.Model, fits)
 	}
-	req.Session.ContextWindow = c.window(&req.Session)
-	l.req.Session.ContextWindow = req.Session.ContextWindow
-	l.scaled = l.scale(req.Session.Model)
-	if l.limits, err = policy.limits(&req, l.came.Total, l.scaled); err != nil {
-		c.close(l, nil)
-		return nil, err
-	}
-	if l.previous = l.memo.sent; req.Sent != nil {
-		l.previous = *req.Sent
-	}
-	if l.previous.Messages == nil {
-		l.previous = Sent{req.Messages, l.came.Total - req.Overhead}
-	}
-	return l, gaveUp
+	s.ContextWindow = c.window(s)
+	l.scaled = l.scale(s.Model)
+	l.limits, err = l.policy.limits(&l.req, l.came.Total, l.scaled)
+	return err
 }
 
 // standing marks what stays of the session as it came.

@@ -170,27 +170,35 @@ func (a *assignment) bare(text string, from int) (span, bool) {
 	if n := strings.IndexByte(s.of(text), '#'); n >= 0 && strings.ContainsAny(a.line[max(0, len(a.line)-1):], "?&") {
 		s.to = from + n // of a link
 	}
-	v := s.of(text)
-	if len(v) == maxTried && (a.tight || hasDigit(v)) {
+	if v := s.of(text); len(v) == maxTried && (a.tight || hasDigit(v)) {
 		s.to = bareEnd(text, from, a.tight)
 		return s, true
 	}
-	switch {
+	return a.judged(text, s)
+}
+
+// judged is a value without quotes, and whether it is a secret: by what it looks like, and by where it stands.
+func (a *assignment) judged(text string, s span) (span, bool) {
+	switch v := s.of(text); {
 	case !meant(v), !a.tight && (reference(v) || hasSize(v)):
 		return s, false
 	case a.tag:
 		return s, s.to < len(text) && text[s.to] == '<' && !ordinary(v)
 	case a.weak:
 		return s, a.looksLike(v) && ends(text, s.to, ")}]")
-	case a.tight && ends(text, s.to, ""):
-		return s, true
-	case len(v) >= 8 && hasDigit(v) && ends(text, s.to, ")}].") && !strings.HasPrefix(text[s.to:], ".") &&
-		strings.IndexByte(v, ':') < 0:
+	case a.tight && ends(text, s.to, ""), random(text, s):
 		return s, true
 	case a.alone(text, s) && !ordinary(strings.TrimRight(v, ".")):
 		return trimmed(text, s), true
 	}
 	return s, false
+}
+
+// random reports whether a value looks like nothing but a secret: it is long, and has digits.
+func random(text string, s span) bool {
+	v := s.of(text)
+	return len(v) >= 8 && hasDigit(v) && ends(text, s.to, ")}].") && !strings.HasPrefix(text[s.to:], ".") &&
+		strings.IndexByte(v, ':') < 0
 }
 
 // quoted is a value between two quotes.

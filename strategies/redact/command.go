@@ -104,7 +104,7 @@ func commanded(text string, at int) (secrets []span, next int) {
 		seen[program] = true
 		for _, may := range byProgram()[program] {
 			if may.applies(text, args) {
-				secrets = may.find(text, args, secrets)
+				secrets = append(secrets, may.find(text, args)...)
 			}
 		}
 	}
@@ -130,44 +130,68 @@ func (a *argument) applies(text string, args []span) bool {
 	return false
 }
 
-// find appends those of the arguments that are secrets.
-func (a *argument) find(text string, args, secrets []span) []span {
-	add := func(s span) {
-		if s, ok := a.part(text, inside(text, s)); ok && meant(s.of(text)) {
-			secrets = append(secrets, s)
-		}
-	}
+// place is where an argument stands among those of its program.
+type place struct {
+	before string // the argument before it
+	flag   bool   // it begins as one
+	nth    int    // how many stand up to it that are no flags
+	last   bool
+}
+
+// find returns the secrets in the arguments of a program.
+func (a *argument) find(text string, args []span) (secrets []span) {
 	program := slices.IndexFunc(args, func(arg span) bool { return isOneOf(a.programs, programOf(arg.of(text))) })
 	if program < 0 {
-		return secrets
+		return nil
 	}
-	nth := 0 // of those that are no flags
+	at := place{}
 	for i := program + 1; i < len(args); i++ {
-		arg, before := args[i], args[i-1].of(text)
-		s := arg.of(text)
-		flag := s[0] == '-'
-		if !flag {
-			nth++
+		at.before, at.flag, at.last = args[i-1].of(text), text[args[i].from] == '-', i == len(args)-1
+		if !at.flag {
+			at.nth++
 		}
-		counted := a.nth > 0 && nth == a.nth && !flag || a.nth < 0 && i == len(args)-1 && nth > 2
-		switch {
-		case counted, isOneOf(a.flags, before), a.named && isName(before) && !flag:
-			add(arg)
-		case a.begins != "" && strings.HasPrefix(s, a.begins):
-			add(span{arg.from + len(a.begins), arg.to})
-		case a.flags == "" && a.begins == "" && a.glued == "" && a.behind != "" && !flag:
-			add(arg)
-		default:
-			for _, v := range a.behindFlags(text, arg) {
-				if a.behind == "" && weak(v.of(text)) {
-					secrets = append(secrets, v)
-				} else {
-					add(v)
-				}
-			}
-		}
+		secrets = append(secrets, a.secrets(text, args[i], at)...)
 	}
 	return secrets
+}
+
+// secrets are those in an argument that stands at a place.
+func (a *argument) secrets(text string, arg span, at place) (list []span) {
+	switch {
+	case a.is(at):
+		return a.meant(text, arg)
+	case a.begins != "" && strings.HasPrefix(arg.of(text), a.begins):
+		return a.meant(text, span{arg.from + len(a.begins), arg.to})
+	}
+	for _, v := range a.behindFlags(text, arg) {
+		if a.behind == "" && weak(v.of(text)) {
+			list = append(list, v)
+		} else {
+			list = append(list, a.meant(text, v)...)
+		}
+	}
+	return list
+}
+
+// is reports whether an argument is a secret for the place at which it stands.
+func (a *argument) is(at place) bool {
+	switch {
+	case isOneOf(a.flags, at.before), a.nth < 0 && at.last && at.nth > 2:
+		return true
+	case at.flag:
+		return false
+	case a.nth > 0 && at.nth == a.nth, a.named && isName(at.before):
+		return true
+	}
+	return a.flags == "" && a.begins == "" && a.glued == "" && a.behind != ""
+}
+
+// meant is the part of an argument that is the secret, where it can be one.
+func (a *argument) meant(text string, s span) []span {
+	if s, ok := a.part(text, inside(text, s)); ok && meant(s.of(text)) {
+		return []span{s}
+	}
+	return nil
 }
 
 // behindFlags is what stands in an argument right behind a flag.
