@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/excerpt"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
@@ -119,11 +118,10 @@ func (v *view) deeds(budget int) int {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		for k, line := range v.turns[i].came {
 			if isDeed(line) {
-				v.takeLine(i, k, &left, shorterCalls(line)...)
+				v.takeLine(i, k, &left, bySums(shorterCalls(line))...)
 			}
 		}
 	}
-	v.lengthen(&left)
 	return budget - left
 }
 
@@ -257,18 +255,6 @@ func (v *view) agent(left, said *int, wanted func(i int) bool) {
 	}
 }
 
-// lengthen tells calls that were told by their sums with all arguments, the newest first.
-func (v *view) lengthen(left *int) {
-	for i := len(v.turns) - 1; i >= 0; i-- {
-		for k, line := range v.turns[i].came {
-			if short := v.came[i][k]; short != "" && short != line {
-				*left += v.count(short) + 2
-				v.takeLine(i, k, left, line, short)
-			}
-		}
-	}
-}
-
 // take adds the lines that are wanted and fit, the newest first. A call that does not fit
 // is told without arguments.
 func (v *view) take(left *int, wanted func(line string) bool) {
@@ -297,37 +283,6 @@ func (v *view) takeLine(i, k int, left *int, forms ...string) {
 func isDeed(line string) bool {
 	return strings.HasPrefix(line, work.Called) || strings.HasPrefix(line, work.Committed) ||
 		strings.HasPrefix(line, work.Ran)
-}
-
-// shorterCalls are the forms in which the line of a call is told where there is no room for all of it, longest first:
-// without what it was called with, but for the first id, which says what it was about, and sums and what they are paid
-// with; for the id alone; for nothing. Of another line it is the line.
-func shorterCalls(line string) []string {
-	before, rest, ok := strings.Cut(line, " (")
-	args, found, ended := strings.Cut(rest, ")"+work.Result)
-	if !ok || !ended || !strings.HasPrefix(line, work.Called) {
-		return []string{line}
-	}
-	all := strings.Split(args, ", ")
-	key := func(arg string) string { key, _, _ := strings.Cut(arg, " "); return key }
-	about := slices.IndexFunc(all, func(arg string) bool {
-		return key(arg) == "id" || strings.HasSuffix(key(arg), "_id") || strings.HasSuffix(key(arg), "Id")
-	})
-	var withSums, withID []string
-	for i, arg := range all {
-		if i == about {
-			withID = append(withID, arg)
-		}
-		if i == about || work.Weighs(key(arg)) {
-			withSums = append(withSums, arg)
-		}
-	}
-	return lists.Map([][]string{withSums, withID, nil}, func(kept []string) string {
-		if len(kept) < len(all) {
-			kept = append(kept, work.More)
-		}
-		return before + " (" + strings.Join(kept, ", ") + ")" + work.Result + found
-	})
 }
 
 // folded reports whether nothing of a turn is shown but that it was there.

@@ -171,6 +171,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	deeds := v.deeds(min(came, p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
+	refused += v.longer(max(0, min(came-deeds-refused, p.left-refused-least/2)))
 	refused += v.replied(max(0, min(came-deeds-refused, p.left-refused-least/2)))
 	p.left -= refused
 	b.state = n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), p.count)

@@ -7,6 +7,8 @@
 package action
 
 import (
+	"hash/fnv"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +33,11 @@ type Action struct {
 	Files []File
 	// About is what it is about, see [toolcall.Subject].
 	About string
-	// Args are the short arguments.
+	// Args are the short arguments. More: there are others. Long tells those of a call that does something, of which
+	// no more is known, from others.
 	Args []Arg
+	More bool
+	Long uint64
 
 	open          File   // what it does to the file that is open, where it names none
 	before, after string // the text that an edit replaces, and the one it puts there
@@ -85,7 +90,15 @@ func of(tool string, arguments []toolcall.Pair) *Action {
 		a.Commands = toolcall.Commands(a.Script)
 		a.steps()
 	}
-	a.Kind = a.kind()
+	if a.Kind = a.kind(); a.Kind == Does && a.More {
+		h := fnv.New64a()
+		for _, arg := range arguments {
+			if len(arg.Value) > maxArg || strings.Contains(arg.Value, "\n") {
+				_, _ = io.WriteString(h, arg.Key+"\n"+arg.Value+"\n") // a hash takes all
+			}
+		}
+		a.Long = h.Sum64()
+	}
 	return a
 }
 
@@ -117,6 +130,8 @@ func (d *draft) argument(key, value string) {
 	if key != "" && arg.Value != "" && len(arg.Value) <= maxArg && len(a.Args) < maxArgs &&
 		!strings.Contains(arg.Value, "\n") {
 		a.Args = append(a.Args, arg)
+	} else if arg.Value != "" {
+		a.More = true
 	}
 }
 

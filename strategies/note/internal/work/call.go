@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // maxArgs bounds what is told of the arguments of a call, in bytes.
-const maxArgs = 200
+const maxArgs = 400
 
 // about is what work for another agent was called.
 func about(a *action.Action) string {
@@ -28,35 +27,43 @@ func about(a *action.Action) string {
 }
 
 // told is the call with its arguments: "book_reservation (user_id mia_li_3668)". Of a
-// call that repeats another the arguments that differ, and all sums.
-func told(a *action.Action, before []action.Arg) string {
-	differs := func(arg action.Arg) bool { return !slices.Contains(before, arg) }
-	switch {
-	case len(before) == 0:
-		return a.Tool + listed(a.Args)
-	case !slices.ContainsFunc(a.Args, differs):
-		return a.Tool + " again (as before)"
+// call that repeats another the arguments that differ, all sums, and the id that says what it is about: the other one
+// may be told in short, or no more.
+func told(a, before *action.Action) string {
+	if before == nil {
+		return a.Tool + listed(a)
 	}
-	return a.Tool + " again" + listed(lists.Filter(a.Args, func(arg action.Arg) bool {
-		return differs(arg) || Weighs(arg.Key)
-	}))
+	differs := func(arg action.Arg) bool { return !slices.Contains(before.Args, arg) }
+	again := *a
+	about := slices.IndexFunc(a.Args, func(arg action.Arg) bool { return IsID(arg.Key) })
+	again.Args = nil
+	for i, arg := range a.Args {
+		if differs(arg) || Weighs(arg.Key) || i == about {
+			again.Args = append(again.Args, arg)
+		}
+	}
+	if again.More = a.More && a.Long != before.Long; !again.More && !slices.ContainsFunc(a.Args, differs) {
+		return a.Tool + " again as before" + listed(&again)
+	}
+	return a.Tool + " again" + listed(&again)
 }
 
-// listed are the arguments that there is room for: amounts and what they are paid with
-// before others, in order.
-func listed(args []action.Arg) string {
+// listed are the arguments of a call that there is room for, in order: amounts and what they are paid with before what
+// tells one thing from others, and that before the rest. A mark says that there are more.
+func listed(a *action.Action) string {
 	size, shown := 0, make(map[action.Arg]bool)
-	for _, first := range []bool{true, false} {
-		for _, a := range args {
-			if n := len(a.Key) + len(a.Value); Weighs(a.Key) == first && !shown[a] && size+n <= maxArgs {
-				shown[a], size = true, size+n
+	for worth := mostWorth; worth >= 0; worth-- {
+		for _, arg := range a.Args {
+			n := len(arg.Key) + len(arg.Value)
+			if Worth(arg.Key) == worth && !shown[arg] && size+n <= maxArgs {
+				shown[arg], size = true, size+n
 			}
 		}
 	}
 	var told []string
-	more := len(shown) > 0 && slices.ContainsFunc(args, func(a action.Arg) bool { return !shown[a] })
-	for _, a := range args {
-		if s := a.Key + " " + a.Value; shown[a] && (Weighs(a.Key) || !slices.Contains(told, s)) {
+	more := a.More || slices.ContainsFunc(a.Args, func(arg action.Arg) bool { return !shown[arg] })
+	for _, arg := range a.Args {
+		if s := arg.Key + " " + arg.Value; shown[arg] && (Weighs(arg.Key) || !slices.Contains(told, s)) {
 			told = append(told, s)
 		}
 	}
@@ -67,6 +74,26 @@ func listed(args []action.Arg) string {
 		told = append(told, More)
 	}
 	return " (" + strings.Join(told, ", ") + ")"
+}
+
+// Worth is what an argument of this name tells: 2 how much of something, or what it is paid with, 1 which thing of its
+// kind, 0 the rest.
+func Worth(key string) int {
+	low := strings.ToLower(key)
+	switch {
+	case Weighs(key):
+		return mostWorth
+	case IsID(key), toolcall.HasAny(low, []string{"number", "name", "date", "email", "code", "title", "status"}):
+		return 1
+	}
+	return 0
+}
+
+const mostWorth = 2
+
+// IsID reports whether an argument of this name says what a call is about.
+func IsID(key string) bool {
+	return key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id")
 }
 
 // More stands for arguments that are not told.

@@ -59,7 +59,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		}), ", ")
 	case action.Looks:
 		if isDocument(text) && len(a.Files) == 0 && len(a.Args) > 1 { // of a service
-			s.Text += listed(a.Args)
+			s.Text += listed(a)
 			break
 		}
 		s.Text += " " + clip.Line(sought(a), maxOutput)
@@ -116,7 +116,7 @@ func refused(a *action.Action, text string, name func(string) string) string {
 	case action.Changes:
 		what += " " + name(a.Path())
 	default:
-		what += listed(a.Args)
+		what += listed(a)
 	}
 	if _, words, ok := strings.Cut(text, toldInstead); ok {
 		what += ": \"" + clip.Line(words, maxScript) + "\""

@@ -30,7 +30,7 @@ type Work struct {
 	looks    int      // reads and searches
 	others   int      // other commands
 	tries    tries
-	before   map[string][]action.Arg // of the last call to each tool that changed something
+	before   map[string]*action.Action // the last call to each tool that changed something
 }
 
 // check is a test, a build or the like, or several that ran together, and how often it ended how.
@@ -71,8 +71,8 @@ type failed struct {
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{Name: path.Base, harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg),
-		tries: make(tries)}
+	return &Work{Name: path.Base, harness: h, open: make(map[string]*action.Action),
+		before: make(map[string]*action.Action), tries: make(tries)}
 }
 
 // Next returns the work of the turn that follows.
@@ -187,7 +187,7 @@ func (w *Work) does(a *action.Action, text string, o outcome.Outcome) {
 	}
 	w.settled(what, "")
 	w.did = append(w.did, deed{text: Called + what + found(text, a.Args)})
-	w.before[a.Tool] = a.Args
+	w.before[a.Tool] = a
 }
 
 // fails notes that a call failed, again where the same did before.
@@ -321,7 +321,7 @@ func (w *Work) Unanswered() (list []string) {
 		case a.Kind == action.Changes:
 			list = append(list, a.Tool+" "+w.Name(a.Path()))
 		case a.Kind == action.Does:
-			list = append(list, a.Tool+listed(a.Args))
+			list = append(list, a.Tool+listed(a))
 		}
 	}
 	slices.Sort(list)

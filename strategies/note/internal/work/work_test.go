@@ -178,8 +178,22 @@ func TestLines(t *testing.T) {
 				`{"reservation_id": "HATHAV"}`, false}},
 			"Called: book (amount 250, id cert_75, amount 55, id cert_48, user m) → reservation_id HATHAT\n" +
 				"Called: book again (amount 305, id card_44) → reservation_id HATHAU\n" +
-				"Called: book again (as before) → reservation_id HATHAV\n" +
-				"Failed: book again (amount 250, amount 55, id card_44): Error: payment method cert_75 not found"},
+				"Called: book again as before (amount 305, id card_44) → reservation_id HATHAV\n" +
+				"Failed: book again (amount 250, id cert_75, amount 55, id card_44): Error: payment method cert_75 not found"},
+		{"one that is repeated with another long text", []step{
+			{"update_document", map[string]any{"id": "d-17", "title": "Plan", "content": long + long}, `{"status": "ok"}`, false},
+			{"update_document", map[string]any{"id": "d-17", "title": "Plan", "content": long}, `{"status": "fine"}`, false},
+			{"update_document", map[string]any{"id": "d-17", "title": "Plan", "content": long}, `{"status": "good"}`, false}},
+			"Called: update_document (id d-17, title Plan, ...) → status ok\n" +
+				"Called: update_document again (id d-17, ...) → status fine\n" +
+				"Called: update_document again as before (id d-17) → status good"},
+		{"what identifies it before the rest, and a mark", []step{{"book", map[string]any{"a": strings.Repeat("a", 60),
+			"b": strings.Repeat("b", 60), "c": strings.Repeat("c", 60), "d": strings.Repeat("d", 60),
+			"e": strings.Repeat("e", 60), "f": strings.Repeat("f", 60), "flight_number": "HAT136", "last_name": "Li",
+			"total_amount": 305}, `{"id": "HATHAT"}`, false}},
+			"Called: book (a " + strings.Repeat("a", 60) + ", b " + strings.Repeat("b", 60) + ", c " +
+				strings.Repeat("c", 60) + ", d " + strings.Repeat("d", 60) + ", e " + strings.Repeat("e", 60) +
+				", flight_number HAT136, last_name Li, total_amount 305, ...) → id HATHAT"},
 		{"one that failed and then did it",
 			[]step{{"book_reservation", map[string]any{"user_id": "m"}, "Error: no seats", false},
 				{"book_reservation", map[string]any{"user_id": "m"}, `{"id": "HATHAT"}`, false}},

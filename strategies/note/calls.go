@@ -1,0 +1,64 @@
+package note
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
+)
+
+// lengthen tells calls that were told by their sums with all arguments, or with more, the newest first. What they are
+// told with takes no more room than there is: one of the shorter forms fitted.
+func (v *view) lengthen(left *int) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if short := v.came[i][k]; short != "" && short != line {
+				*left += v.count(short) + 2
+				v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)
+			}
+		}
+	}
+}
+
+// longer is lengthen within a budget, and what it costs.
+func (v *view) longer(budget int) int {
+	left := budget
+	v.lengthen(&left)
+	return budget - left
+}
+
+// shorterCalls are the forms in which the line of a call is told where there is no room for all of it, longest first:
+// without what it was called with, but for what tells one thing from others, and sums and what they are paid with; for
+// sums and the first id, which says what it was about; for the id alone; for nothing. Of another line it is the line.
+func shorterCalls(line string) []string {
+	before, rest, ok := strings.Cut(line, " (")
+	args, found, ended := strings.Cut(rest, ")"+work.Result)
+	if !ok || !ended || !strings.HasPrefix(line, work.Called) {
+		return []string{line}
+	}
+	all := strings.Split(args, ", ")
+	key := func(arg string) string { key, _, _ := strings.Cut(arg, " "); return key }
+	about := slices.IndexFunc(all, func(arg string) bool { return work.IsID(key(arg)) })
+	var whatAndHowMuch, withSums, withID []string
+	for i, arg := range all {
+		if i == about || work.Worth(key(arg)) > 0 {
+			whatAndHowMuch = append(whatAndHowMuch, arg)
+		}
+		if i == about {
+			withID = append(withID, arg)
+		}
+		if i == about || work.Weighs(key(arg)) {
+			withSums = append(withSums, arg)
+		}
+	}
+	return lists.Map([][]string{whatAndHowMuch, withSums, withID, nil}, func(kept []string) string {
+		if len(kept) < len(all) {
+			kept = append(kept, work.More)
+		}
+		return before + " (" + strings.Join(kept, ", ") + ")" + work.Result + found
+	})
+}
+
+// bySums are the forms of a call from the one with its sums on: the first tells more.
+func bySums(forms []string) []string { return forms[min(1, len(forms)-1):] }
