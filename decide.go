@@ -215,25 +215,6 @@ func notDue(l *look, now strategies.List) (code abi.ReasonCode, warning string) 
 	return abi.ReasonDisabled, warning
 }
 
-// nobodyCompacts reports whether only pruning happens: the floor is switched
-// off, and there is neither a model, a strategy of the host nor a compactor
-// plugin.
-func nobodyCompacts(l *look) bool {
-	return l.policy.NoFloor && l.named() == nil && !l.hooks.HasCompactor()
-}
-
-// noCompactor is the error where only pruning happens and the provider has
-// refused the request already. Otherwise that is none.
-func noCompactor(l *look) error {
-	if l.req.Reason != abi.TriggerOverflow {
-		return nil
-	}
-	return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact",
-		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and " +
-			"the floor is switched off",
-		Hint: "give the agent a summarizing model or a compactor plugin, or switch no_floor off"}
-}
-
 // gate says why a compaction that is due is not made, by its code; "" where it
 // is. shortened is whether anything was cut down for it already.
 func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, warning string, receipt *abi.Receipt) {

@@ -98,7 +98,10 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 		return postCompact(ctx, l, v, o.List, resultOf(l, o)), err
 	}
 	o.code = reasonCode(l, v, o)
-	return l.strategy().finish(ctx, l, v, o)
+	if l.strategy().waits {
+		return checkpoint(ctx, l, v, o)
+	}
+	return put(ctx, l, v, o)
 }
 
 // notTried is what the gate left as it was. Where that does not fit the window the compaction

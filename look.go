@@ -80,7 +80,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, &l.req, same, l.counter)
 	if err = gaveUp; abi.CodeOf(gaveUp) != abi.CodeUsage {
-		err = c.weigh(l, gaveUp != nil)
+		err = c.assess(l, gaveUp != nil)
 	}
 	if err != nil {
 		c.close(l, nil)
@@ -89,9 +89,9 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	return l, gaveUp
 }
 
-// weigh fills in what the session costs, what of it stays, and what it may cost, once its messages are counted, or
+// assess fills in what the session costs, what of it stays, and what it may cost, once its messages are counted, or
 // some of them.
-func (c *Compactor) weigh(l *look, gaveUp bool) (err error) {
+func (c *Compactor) assess(l *look, gaveUp bool) (err error) {
 	if l.keepers, err = keepersOf(&l.req, gaveUp || l.memo.notes > 0); err != nil {
 		return err
 	}

@@ -96,6 +96,19 @@ func resultOf(l *look, o outcome) *Result {
 	return result
 }
 
+// Recount takes over what the result costs as it is written, in another format than the
+// one that was counted.
+func (r *Report) Recount(messagesAfter, tokensAfter int) {
+	explained := r.Reason == explain(r)
+	r.MessagesAfter, r.TokensAfter = messagesAfter, tokensAfter
+	if tokensAfter > 0 {
+		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(tokensAfter)
+	}
+	if explained {
+		r.Reason = explain(r)
+	}
+}
+
 // boundThinking says, as a warning, that answers behind the first change hold thinking
 // which the model's provider will not take there.
 func boundThinking(l *look, after strategies.List) string {

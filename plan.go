@@ -52,18 +52,18 @@ type strategy struct {
 	// Strategy is nil where nobody is to be asked; the error says why somebody
 	// who should be asked cannot.
 	candidate func(l *look, drop strategies.Drop) (candidate, error)
-	// finish stores the result and tells plugins. It is put, or wraps it.
-	finish func(context.Context, *look, *strategies.View, outcome) (*Result, error)
+	// waits: a person decides whether what came of it is stored.
+	waits bool
 }
 
 // shipped are the strategies that ship, the default first. This is where one is
 // registered.
 func shipped() []strategy {
 	return []strategy{
-		{StrategyDrop, modelWhereThereIsOne, put},
-		{StrategySummarize, modelOrWhyNot, put},
-		{StrategyDelegate, compactorOrWhyNot, put},
-		{StrategyCheckpoint, modelWhereThereIsOne, checkpoint},
+		{name: StrategyDrop, candidate: modelWhereThereIsOne},
+		{name: StrategySummarize, candidate: modelOrWhyNot},
+		{name: StrategyDelegate, candidate: compactorOrWhyNot},
+		{name: StrategyCheckpoint, candidate: modelWhereThereIsOne, waits: true},
 	}
 }
 
@@ -77,9 +77,9 @@ func (l *look) strategy() strategy {
 	name := l.policy.Strategy
 	if own := l.opts.Strategies[name]; own != nil {
 		source := abi.Source{Type: abi.SourceStrategy, Name: name}
-		return strategy{name, func(*look, strategies.Drop) (candidate, error) {
+		return strategy{name: name, candidate: func(*look, strategies.Drop) (candidate, error) {
 			return candidate{Strategy: own, name: name, source: source}, nil
-		}, put}
+		}}
 	}
 	list := shipped()
 	i := slices.IndexFunc(list, func(s strategy) bool { return s.name == name })
@@ -116,6 +116,25 @@ func (l *look) named() strategies.Strategy {
 		return nil
 	}
 	return c.Strategy
+}
+
+// nobodyCompacts reports whether only pruning happens: the floor is switched
+// off, and there is neither a model, a strategy of the host nor a compactor
+// plugin.
+func nobodyCompacts(l *look) bool {
+	return l.policy.NoFloor && l.named() == nil && !l.hooks.HasCompactor()
+}
+
+// noCompactor is the error where only pruning happens and the provider has
+// refused the request already. Otherwise that is none.
+func noCompactor(l *look) error {
+	if l.req.Reason != abi.TriggerOverflow {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact",
+		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and " +
+			"the floor is switched off",
+		Hint: "give the agent a summarizing model or a compactor plugin, or switch no_floor off"}
 }
 
 // summarizes reports whether a model may be asked for a summary.

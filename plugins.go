@@ -16,7 +16,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/retained"
+	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -52,6 +54,41 @@ func withinPlanTime(ctx context.Context, p hooks.Plugin, hook abi.Hook) (context
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, limit)
+}
+
+// listening is a plugin of which the answers are kept where somebody wants them. One that
+// proposes a plan has the time that is configured for that.
+type listening struct{ hooks.Plugin }
+
+func listened(plugins []hooks.Plugin) []hooks.Plugin {
+	return lists.Map(plugins, func(p hooks.Plugin) hooks.Plugin { return listening{p} })
+}
+
+// Call implements hooks.Plugin.
+func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	s, _ := ctx.Value(sayingKey{}).(*saying)
+	ctx, done := withinPlanTime(ctx, p.Plugin, in.Hook)
+	defer done()
+	if s == nil {
+		return p.Plugin.Call(ctx, in)
+	}
+	one := Heard{Plugin: p.Manifest(), Digest: p.Digest(), Hook: in.Hook,
+		Granted: lists.Filter(abi.Capabilities, p.Granted)}
+	taped := new(tape.Tape)
+	out, stats, err := p.Plugin.Call(taped.In(ctx), in)
+	if taped.Input != "" {
+		one.Tape, _ = json.Marshal(taped)
+	}
+	switch {
+	case err != nil:
+		one.Error = abi.AsError(err)
+	case out != nil:
+		one.Output, _ = json.Marshal(out) // at once: others change it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, one)
+	return out, stats, err
 }
 
 // preCompact lets plugins take part, and takes their pins.

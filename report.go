@@ -14,8 +14,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
-	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -121,19 +119,6 @@ func (s Scale) reported() *Scale {
 		return nil
 	}
 	return &s
-}
-
-// Recount takes over what the result costs as it is written, in another format than the
-// one that was counted.
-func (r *Report) Recount(messagesAfter, tokensAfter int) {
-	explained := r.Reason == explain(r)
-	r.MessagesAfter, r.TokensAfter = messagesAfter, tokensAfter
-	if tokensAfter > 0 {
-		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(tokensAfter)
-	}
-	if explained {
-		r.Reason = explain(r)
-	}
 }
 
 // Pruned is what trimming and pruning did.
@@ -328,41 +313,6 @@ func (s *saying) heard() []Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.list)
-}
-
-// listening is a plugin of which the answers are kept where somebody wants them. One that
-// proposes a plan has the time that is configured for that.
-type listening struct{ hooks.Plugin }
-
-func listened(plugins []hooks.Plugin) []hooks.Plugin {
-	return lists.Map(plugins, func(p hooks.Plugin) hooks.Plugin { return listening{p} })
-}
-
-// Call implements hooks.Plugin.
-func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-	s, _ := ctx.Value(sayingKey{}).(*saying)
-	ctx, done := withinPlanTime(ctx, p.Plugin, in.Hook)
-	defer done()
-	if s == nil {
-		return p.Plugin.Call(ctx, in)
-	}
-	one := Heard{Plugin: p.Manifest(), Digest: p.Digest(), Hook: in.Hook,
-		Granted: lists.Filter(abi.Capabilities, p.Granted)}
-	taped := new(tape.Tape)
-	out, stats, err := p.Plugin.Call(taped.In(ctx), in)
-	if taped.Input != "" {
-		one.Tape, _ = json.Marshal(taped)
-	}
-	switch {
-	case err != nil:
-		one.Error = abi.AsError(err)
-	case out != nil:
-		one.Output, _ = json.Marshal(out) // at once: others change it
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, one)
-	return out, stats, err
 }
 
 // Span is a compaction, a call of a plugin's hook or one of a model, as OpenTelemetry's
