@@ -2,6 +2,7 @@ package names
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -180,17 +181,42 @@ var unspacedScripts = []*unicode.RangeTable{
 
 // afterLineNumber is where the word goes on after the number of its line, as
 // viewers (12→text) and grep's context (12-text) write it. The number of a line
-// that grep found (12:text) is one to go back to, and stays.
+// that grep found (12:text) is one to go back to, and stays, unless it counts the lines (12:text, 13:text).
 func afterLineNumber(s string, start, end int) int {
 	n := start + clip.Digits(s[start:end])
 	switch rest := s[n:]; {
 	case n == start:
 	case n == end && (strings.HasPrefix(rest, "\t") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "→")):
 		return end
+	case n == end && strings.HasPrefix(rest, ":") && counts(s, start, end):
+		return end
 	case n < end && s[n] == '-' && (len(rest) == 1 || !isDigit(rest[1])):
 		return n + 1
 	}
 	return start
+}
+
+// counts reports whether the number of a line is one more than that of the line before, or one less than that of the
+// line behind.
+func counts(s string, start, end int) bool {
+	number, err := strconv.Atoi(s[start:end])
+	if err != nil {
+		return false
+	}
+	begin := strings.LastIndexByte(s[:start], '\n')
+	before := s[strings.LastIndexByte(s[:max(0, begin)], '\n')+1 : max(0, begin)]
+	_, behind, _ := strings.Cut(s[end:], "\n")
+	return lineNumber(before) == number-1 || lineNumber(behind) == number+1
+}
+
+// lineNumber is the number that a line begins with, a colon behind it; -1 where there is none.
+func lineNumber(line string) int {
+	line = strings.TrimLeft(line, " \t")
+	n := clip.Digits(line[:min(len(line), maxLines)])
+	if number, err := strconv.Atoi(line[:n]); err == nil && strings.HasPrefix(line[n:], ":") {
+		return number
+	}
+	return -1
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

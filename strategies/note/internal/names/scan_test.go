@@ -94,6 +94,8 @@ func TestScanListing(t *testing.T) {
 		{"viewers", "   454→\tfoo_bar := 1\n   455→\n   456→\tbaz_qux()", "s:foo_bar s:baz_qux"},
 		{"cat -n", "   454\tfoo_bar\n   455\t", "s:foo_bar"},
 		{"grep", "274:func newThing() {\n275-\treturn old_thing\n276-max_x1", "n:274 s:newThing s:old_thing s:max_x1"},
+		{"a viewer's with colons", "[File: lease_x]\n271:def foo_bar():\n272:\n273:    return 4711\n300:baz_qux",
+			"s:lease_x s:foo_bar n:4711 n:300 s:baz_qux"},
 		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
 		{"numbers inside a line stay", "listen on 8080\n  at 9090 too", "n:8080 n:9090"},
 	} {
@@ -139,7 +141,8 @@ func TestScanLinear(t *testing.T) {
 		{"dots", "."}, {"slashes", "/"},
 		{"dashes", "a-1"}, {"at signs", "@1"}, {"scripts", "a看"}, {"urls", "https://a.b/c?d=e&"},
 		{"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
-		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"},
+		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"}, {"counted lines", "100:\n"},
+		{"numbers without lines", "100:1 "},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			cost.Linear(t, 50_000, func(n int) func() {
