@@ -26,13 +26,20 @@ const maxWord = 512
 
 // scan calls found for every name in the text, in order. It runs in linear
 // time and finds substrings of s, never copies. In a listing, which is what
-// tools put out, the numbers that lines begin with are not names.
+// tools put out, the numbers that lines begin with are not names, nor sizes of files.
 func scan(s string, listing bool, found func(name string, c class)) {
 	fresh := true // nothing but space since the line began
+	sizes := false
+	report := func(name string, c class) {
+		if !sizes || c != number {
+			found(name, c)
+		}
+	}
 	for i := 0; i < len(s); {
 		start := i
 		if c := s[i]; c < utf8.RuneSelf && !wordByte[c] {
 			fresh = c == '\n' || fresh && (c == ' ' || c == '\t')
+			sizes = sizes && c != '\n'
 			i++
 			continue
 		}
@@ -48,6 +55,7 @@ func scan(s string, listing bool, found func(name string, c class)) {
 		}
 		i = groupsEnd(s, start, i)
 		if listing && fresh {
+			sizes = isMode(s[start:i])
 			start = afterLineNumber(s, start, i)
 		}
 		fresh = false
@@ -68,8 +76,14 @@ func scan(s string, listing bool, found func(name string, c class)) {
 			continue
 		}
 		w := c.clean()
-		word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
+		word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), report)
 	}
+}
+
+// isMode reports whether a word says who may do what with a file, -rw-r--r--: the numbers behind it are how many links
+// there are to the file, its size and its time.
+func isMode(w string) bool {
+	return len(w) >= 10 && strings.IndexByte("-dlbcps", w[0]) >= 0 && strings.Trim(w[1:10], "rwxsStT-") == ""
 }
 
 // groupsEnd is where a number ends that begins at start and of which the first group is
