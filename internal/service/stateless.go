@@ -198,6 +198,7 @@ func (s *compactions) made(ctx context.Context, in *Once, doc *document, run *re
 	kept, err := run.Keep(ctx, s.store, keepOf(&s.opts))
 	if err != nil {
 		out.RecordError = err.Error()
+		s.opts.Log.WarnContext(ctx, "a compaction is done and not recorded", "session", run.Session.ID, "error", err)
 		return out, nil
 	}
 	out.Session = kept.Key

@@ -33,6 +33,7 @@ const served = async ($, lines, settings) => {
     await startServer($)
     return post($, 'compact', body)
   })
+  if (made.record_error) $.ui.log(`kagewasm compacted, and there is nothing to undo: ${made.record_error}`)
   return made.messages
 }
 
