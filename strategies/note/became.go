@@ -25,6 +25,7 @@ const (
 	nowDeleted   = " is deleted"
 	nowMoved     = " is moved"
 	nowChanged   = " was changed"
+	nowThere     = " is there, with files that were changed"
 	nowPassed    = " passed"
 	nowDone      = "\" is done, by the todos"
 	nowCommitted = " was committed: "
@@ -38,9 +39,15 @@ type became struct {
 	gone      map[string]string // files that are not there any more, and where they were moved
 	there     []string          // those that were changed and are
 	changed   []string          // files, since the summary
-	passed    []action.Check    // that passed when they last ran, since the summary
+	passed    []passedCheck     // when they last ran, since the summary
 	committed []string          // since the summary
 	done      []string          // todos that are
+}
+
+// passedCheck is a check that passed, and how it is told with those that ran with it.
+type passedCheck struct {
+	action.Check
+	name string
 }
 
 // becomes is what became of things by the end of a note.
@@ -63,9 +70,13 @@ func (b *became) take(s work.Step) {
 		b.committed = append(b.committed, s.Git.Commit)
 	}
 	ran := s.Check.Checks
-	b.passed = slices.DeleteFunc(b.passed, func(c action.Check) bool { return action.AmongChecks([]action.Check{c}, ran) })
+	b.passed = slices.DeleteFunc(b.passed, func(c passedCheck) bool {
+		return action.AmongChecks([]action.Check{c.Check}, ran)
+	})
 	if s.Check.Passed {
-		b.passed = append(b.passed, ran...)
+		b.passed = append(b.passed, lists.Map(ran, func(c action.Check) passedCheck {
+			return passedCheck{c, s.Check.Name}
+		})...)
 	}
 }
 
@@ -85,11 +96,16 @@ func (b *became) of(line string, open bool) (list []string) {
 			list = append(list, quoted+nowDeleted)
 		} else if ok {
 			list = append(list, strings.TrimSuffix(quoted+nowMoved+" to "+to, " to "+names.Elsewhere))
+		} else if open && b.isThere(name) {
+			list = append(list, quoted+nowThere)
 		} else if open && b.passes(name) {
 			list = append(list, quoted+nowPassed)
 		} else if open && b.changes(name) {
 			list = append(list, quoted+nowChanged)
 		}
+	}
+	if open && !ticked.MatchString(line) {
+		list = append(list, b.checked(line, list)...)
 	}
 	if numbers := numberOf.FindAllString(line, -1); open && len(numbers) == 1 {
 		for _, c := range b.committed {
@@ -139,13 +155,50 @@ func isFile(name, file string) bool {
 func (b *became) passes(name string) bool {
 	script := action.OfScript(name)
 	ran := script.Checks()
-	return len(ran) > 0 && script.OnlyChecks() && len(action.Unsettled(ran, b.passed)) == 0
+	passed := lists.Map(b.passed, func(c passedCheck) action.Check { return c.Check })
+	return len(ran) > 0 && script.OnlyChecks() && len(action.Unsettled(ran, passed)) == 0
+}
+
+// isThere reports whether a name is that of a folder, "src/utils/", in which files lie that were changed.
+func (b *became) isThere(name string) bool {
+	name = strings.TrimPrefix(name, "./")
+	return strings.HasSuffix(name, "/") && len(name) > 1 && slices.ContainsFunc(b.there, func(file string) bool {
+		return strings.HasPrefix(file, name) || strings.Contains(file, "/"+name)
+	})
+}
+
+var (
+	// running is how a line says that checks are to run, checkKinds how it says which, and in their names.
+	running    = regexp.MustCompile(`(?i)\b(re-?)?(run|verify|ensure|make sure|pass)\b`)
+	checkKinds = regexp.MustCompile(`(?i)\b(test|lint|build|type-?check|format)`)
+)
+
+// checked says of a line that has checks run, without their names ("run linting and tests"), which of the kind passed
+// that are not told of it.
+func (b *became) checked(line string, told []string) (list []string) {
+	bare := quotedName.ReplaceAllString(line, "")
+	if !running.MatchString(bare) {
+		return nil
+	}
+	for _, kind := range checkKinds.FindAllString(lower(bare), -1) {
+		for i := len(b.passed) - 1; i >= 0; i-- {
+			now := "`" + b.passed[i].name + "`" + nowPassed
+			if !strings.Contains(lower(b.passed[i].name), strings.TrimPrefix(kind, "type-")) {
+				continue
+			}
+			if !slices.Contains(told, now) && !slices.Contains(list, now) {
+				list = append(list, now)
+			}
+			break
+		}
+	}
+	return list
 }
 
 // with are the marks on a line that an earlier note had, with what is known now in place of what it said of the same.
 func with(earlier string, now []string) string {
 	subject := func(s string) string {
-		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowPassed, nowDone, nowCommitted} {
+		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowThere, nowPassed, nowDone, nowCommitted} {
 			if before, _, ok := strings.Cut(s, what); ok {
 				return before
 			}

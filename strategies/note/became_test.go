@@ -51,6 +51,16 @@ func TestWhatBecameOfASummary(t *testing.T) {
 			[]string{"> - Task #6: Wire up the hooks (IN PROGRESS)\n  by now: \"Wire up the hooks\" is done, by the todos\n"}},
 		{"one that was done then", session("Go.", theirs("## Current Work\n- ✅ Wire up hooks to the handlers"),
 			todoWrite("Wire up hooks to the handlers", "completed")), nil},
+		{"checks by their kinds", session("Go.", theirs(open+"- Run linting and tests to verify the fix"), tested,
+			run("mise run lint 2>&1", "0 issues.", false), failed), []string{"> - Run linting and tests to verify the fix\n" +
+			"  by now: `mise run lint 2>&1` passed; `mise run test` passed\n"}},
+		{"checks that are to be written", session("Go.", theirs(open+"- Add tests for the lock"), tested), nil},
+		{"checks of which one failed", session("Go.", theirs(open+"- Run the tests"), tested, broken), nil},
+		{"a folder", session("Go.", failed, theirs(open+"1. Create folders: `src/utils/`, `src/old/`"),
+			edit("/srv/kw/src/utils/a.ts", "ok", false), edit("/srv/kw/src/utils/b.ts", "ok", false),
+			edit("/srv/kw/src/old/b.ts", "ok", false), run("rm /srv/kw/src/old/b.ts", "", false)),
+			[]string{"> 1. Create folders: `src/utils/`, `src/old/`\n" +
+				"  by now: `src/utils/` is there, with files that were changed\n"}},
 		{"a commit of one of many", session("Go.", theirs(open+"WP15-WP20: clean up"), commit), nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -86,7 +96,7 @@ func TestCodeOfWhatWasOpen(t *testing.T) {
 	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("## Current Task: Move\n\n" +
 		"### Agreed Structure\n```\nsrc/\n" + tree + "```\n\nNote: one file stays.\n\n## Next Steps\n1. Move files\n" +
 		"```bash\nmise run test\n```\n\n## Files\n```\n" + tree + "```\n")}
-	const want = "> Current Task: Move\n> Agreed Structure\n> [...]\n> Note: one file stays.\n> Next Steps\n" +
+	const want = "> Current Task: Move\n> Agreed Structure\n> [10 more lines]\n> Note: one file stays.\n> Next Steps\n" +
 		"> 1. Move files\n> mise run test\nWhat else it says:\n> Files\n"
 	text := render(session("Go.", theirs, said("Done.")), note.Options{Budget: 8000})
 	for round := range 3 {

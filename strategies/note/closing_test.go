@@ -213,7 +213,7 @@ func TestGapsAreMarked(t *testing.T) {
 // quoted, from one mark to the next, but for marks of lists, tables and emphasis.
 func TestQuotesOfSessions(t *testing.T) {
 	features.Proves(t, "N13")
-	marks := regexp.MustCompile(`\[\.\.\.\]|…| / |; \[\d+ more\]`)
+	marks := regexp.MustCompile(`\[\.\.\.\]|…| / |; \[\d+ more\]| \(last commit then: [0-9a-f]{7,}\)$`)
 	quotes := regexp.MustCompile(`(?m)^- (?:Agent: |Agent on the way: |That was: |The agent had listed: )(.*(?:\n  .*)*)`)
 	files := shared.Sessions(t)
 	checked := 0

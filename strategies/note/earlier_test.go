@@ -47,7 +47,7 @@ func TestEarlierSummaryIsOfThen(t *testing.T) {
 		"## Goal\nUntangle the modes.\n\n## User Preferences\n- Keep old code working alongside new code\n\n" +
 		"## Next Steps\n1. Move files\n\n## Commands\n- `npm run check`")}
 	work, done := edit("/srv/kw/a.go", "ok", false), said("Done.")
-	const then = "What it calls open or a rule was so then, or before. What 2 messages of persons said and the agent " +
+	const then = "What it says was so then, or before. What 2 messages of persons said and the agent " +
 		"did after it holds over it."
 	want := "It was written before [2]\n" + then + "\nWhat it says was open then is put first.\n> Next Steps\n" +
 		"> 1. Move files\nIts rules and decisions:\n> User Preferences\n> - Keep old code working alongside new code\n" +

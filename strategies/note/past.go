@@ -53,7 +53,7 @@ func pastOf(text string) (p past) {
 			if fenced = !fenced; !fenced && len(code) <= maxCode {
 				*into = append(*into, code...)
 			} else if !fenced {
-				quoteInto(into, between)
+				quoteInto(into, leftLines(len(code)))
 			}
 			code = nil
 			continue
@@ -100,10 +100,34 @@ func ends(lines []string) []string {
 // quoteInto adds one line of a summary. Headings in it are none of the note's.
 func quoteInto(lines *[]string, line string) {
 	line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#"))
-	if n := len(*lines); line != "" && (line != between || n == 0 || (*lines)[n-1] != between) {
+	if n := len(*lines); line != "" && n > 0 && linesLeft(line) > 0 && linesLeft((*lines)[n-1]) > 0 {
+		(*lines)[n-1] = leftLines(linesLeft((*lines)[n-1]) + linesLeft(line))
+	} else if line != "" {
 		*lines = append(*lines, clip.Words(line, 4*maxEntry))
 	}
 }
+
+// leftLines stands for so many lines of a summary that there is no room for.
+func leftLines(n int) string {
+	if n == 1 {
+		return "[1 more line]"
+	}
+	return fmt.Sprintf("[%d%s", n, moreLines)
+}
+
+// linesLeft is how many lines such a mark stands for; 0 where it is none.
+func linesLeft(line string) int {
+	digits, ok := strings.CutSuffix(strings.TrimPrefix(line, "["), moreLines)
+	if line == leftLines(1) {
+		return 1
+	}
+	if n := number(digits); ok && line == leftLines(n) {
+		return n
+	}
+	return 0
+}
+
+const moreLines = " more lines]"
 
 // written says when a summary was written that follows message n of a person: before the next one, or in the middle
 // of n where the agent goes on with that first.
@@ -125,15 +149,13 @@ const (
 	beforeMark = "It was written before ["
 	withinMark = "It was written in the middle of ["
 	// thenMark follows where something came after it: how much persons said is put in, where they did.
-	thenMark  = "What it calls open or a rule was so then, or before. What %sthe agent did after it holds over it."
+	thenMark  = "What it says was so then, or before. What %sthe agent did after it holds over it."
 	sinceThen = "%d messages of persons said and "
 	oneSince  = "1 message of a person said and "
 	// openMark, boundMark and restMark stand above its lines: what was open, what bound, and the rest.
 	openMark  = "What it says was open then is put first."
 	boundMark = "Its rules and decisions:"
 	restMark  = "What else it says:"
-	// between stands for the lines of a summary that there is no room for.
-	between = "[...]"
 	// retoldShare is how much of its share the rest of a summary has whose messages the thread tells, in hundredths.
 	retoldShare = 25
 	// maxCode is how long a block of code is, in lines, that is told of what was open or bound.
@@ -189,7 +211,7 @@ func (p *parts) quoted(n *Note, budget int) {
 		lines []string
 		share int // of what is left
 	}{{openMark, n.past.open, 50}, {boundMark, n.past.bound, 60}, {restMark, n.past.rest, 100}} {
-		if part.mark != openMark && n.past.retold() {
+		if part.mark == restMark && n.past.retold() {
 			part.share = part.share * retoldShare / 100
 		}
 		cost := p.count(part.mark) + 1
@@ -237,7 +259,8 @@ func (n *Note) age() []string {
 	return []string{mark + strconv.Itoa(n.past.n) + "]"}
 }
 
-// middleOut are quotes of the first and the last of some lines that fit, with a mark between them.
+// middleOut are quotes of the first and the last of some lines that fit, with a mark between them that counts the
+// others.
 func (p *parts) middleOut(list []string, budget int) (quotes []string) {
 	price := func(s string) int { return p.count(quoteMark+s) + 1 }
 	all := 0
@@ -246,7 +269,7 @@ func (p *parts) middleOut(list []string, budget int) (quotes []string) {
 	}
 	part := budget
 	if all > budget {
-		budget -= price(between)
+		budget -= price(leftLines(len(list) + 100))
 		part = budget * firstPart / 100
 	}
 	from, to, left := 0, len(list), budget
@@ -259,13 +282,20 @@ func (p *parts) middleOut(list []string, budget int) (quotes []string) {
 	if from == 0 && to == len(list) {
 		return nil
 	}
-	for i, s := range list {
-		if i == from && i < to {
-			quotes = append(quotes, quoteMark+between)
-		}
-		if i < from || i >= to {
-			quotes = append(quotes, quoteMark+s)
-		}
+	for from > 0 && from < to && linesLeft(list[from-1]) > 0 {
+		from--
 	}
-	return quotes
+	for from < to && to < len(list) && linesLeft(list[to]) > 0 {
+		to++
+	}
+	quoted := func(s string) string { return quoteMark + s }
+	quotes = lists.Map(list[:from], quoted)
+	if from < to {
+		n := 0
+		for _, s := range list[from:to] {
+			n += max(1, linesLeft(s))
+		}
+		quotes = append(quotes, quoteMark+leftLines(n))
+	}
+	return append(quotes, lists.Map(list[to:], quoted)...)
 }

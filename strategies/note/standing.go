@@ -3,6 +3,7 @@ package note
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,9 +28,11 @@ type standing struct {
 	checks []failing
 	// rejected are the calls that the person did not allow, each with the number of its turn.
 	rejected []string
-	// used: git was used; edited: files were changed; unsure: something may have been committed of which nothing is
-	// known.
-	used, edited, unsure bool
+	// used: git was used; there is a repository, by its name in what was read; edited: files were changed; unsure:
+	// something may have been committed of which nothing is known.
+	used, repository, edited, unsure bool
+	// tried: git ran in a repository that was made to try something in.
+	tried bool
 	// below: what follows stays below the last message that goes. What failed and was rejected there tells itself, and
 	// the next note counts it.
 	below bool
@@ -79,6 +82,29 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	s.ran(step.Check, turn)
 }
 
+// checksElsewhere is how an agent speaks of checks that run elsewhere, on a commit: how they stand changes by itself.
+var checksElsewhere = regexp.MustCompile(`\bCI\b|(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +
+	`(pending|running|queued|in progress)\b`)
+
+// dated are the closing words of an agent with the last commit where they speak of such checks.
+func (s *standing) dated(said string) string {
+	hash, _, _ := strings.Cut(s.commit, " ")
+	if hash == "" || !checksElsewhere.MatchString(said) || strings.Contains(said, hash) {
+		return said
+	}
+	return fmt.Sprintf("%s (last commit then: %s)", said, hash)
+}
+
+// gitFolder is the folder of a repository in a path.
+var gitFolder = regexp.MustCompile(`(^|[^\w.-])\.git/`)
+
+// sees takes a text of the session: where it names the folder of a repository there is one.
+func (s *standing) sees(text string) {
+	if !s.repository && strings.Contains(text, ".git/") {
+		s.repository = gitFolder.MatchString(text)
+	}
+}
+
 // changed follows a file that was changed. An earlier note may have told it by its path.
 func (s *standing) changed(file string) {
 	at := slices.IndexFunc(s.files, func(o string) bool { return o == file || path.Base(o) == file })
@@ -94,7 +120,7 @@ func (s *standing) changed(file string) {
 
 // git follows what a call did to the repository.
 func (s *standing) git(g work.Git, edited bool) {
-	s.used, s.edited = s.used || g.Used, s.edited || edited
+	s.used, s.tried, s.edited = s.used || g.Used, s.tried || g.Tried, s.edited || edited
 	if g.Branch != "" {
 		s.branch = g.Branch
 	}
@@ -157,6 +183,7 @@ const (
 	withPush     = ", pushed"
 	withoutPush  = ", not pushed since"
 	noCommit     = "The agent committed nothing in these messages."
+	noGit        = "No commit was seen in these messages, and no command of git."
 	sinceMark    = "Changed since: "
 	stagedMark   = "Staged since: "
 	failingMark  = "Failed when it last ran: "
@@ -189,6 +216,8 @@ func (s *standing) lines(told string) (lines []string) {
 	switch {
 	case s.commit == "" && s.used && s.edited && !s.unsure:
 		lines = append(lines, noCommit)
+	case s.commit == "" && s.repository && !s.tried && s.edited && !s.unsure:
+		lines = append(lines, noGit)
 	case s.commit != "" && len(s.files) > 0:
 		line := sinceMark + strings.Join(s.files, ", ")
 		if s.more > 0 {
@@ -309,6 +338,10 @@ func (s *standing) read(line string) bool {
 	}
 	if line == noCommit {
 		s.used, s.edited, s.unsure = true, true, false
+		return true
+	}
+	if line == noGit {
+		s.repository, s.edited, s.unsure = true, true, false
 		return true
 	}
 	return false

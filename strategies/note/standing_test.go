@@ -68,7 +68,18 @@ func TestStanding(t *testing.T) {
 			run("go test ./store -run TestLease 2>&1 | tail -2", "it took 2 s", false)), nil, []string{failed}},
 		{"a commit of which git says nothing", session(a, run("git commit -qam x", "", false)), nil,
 			[]string{"committed nothing"}},
-		{"no word of commits where git was not used", session(a), nil, []string{"committed"}},
+		{"no word of commits where git was not used", session(a), nil, []string{"ommit"}},
+		{"a repository in which git was not used", session(a, run("ls", "/srv/kw/.git/config", false), b),
+			[]string{"- No commit was seen in these messages, and no command of git."}, []string{"committed nothing"}},
+		{"one in which nothing was changed", session(run("ls", "/srv/kw/.git/config", false)), nil, []string{"ommit"}},
+		{"one made to try something in", session(a, run("ls", ".git/config", false),
+			run("cd /tmp && mkdir t && cd t && git init && git commit -m x --allow-empty", "[main 4a4a4a4] x", false)), nil,
+			[]string{"ommit was seen"}},
+		{"a tool that commits", session(a, run("ls", ".git/config", false),
+			called("create_commit", map[string]any{"title": "x"}, "ok", false)), nil, []string{"ommit was seen"}},
+		{"no repository", session(a, run("cat deps", "https://host.test/kw.git/info", false)), nil, []string{"ommit"}},
+		{"a commit behind that", session(a, run("ls", ".git/config", false), commit),
+			[]string{"- Last commit: 3f2a1bc mend it"}, []string{"No commit"}},
 		{"a check that fails", session(fails, said("Go on."), "Leave it, and look at the docs.", a, b, a, b),
 			[]string{failed}, nil},
 		{"one that passed later", session(fails, run("go test ./store -run TestLease", "ok", false), a, b, a, b), nil,
@@ -332,4 +343,22 @@ func standings(text string) (lines string) {
 		}
 	}
 	return lines
+}
+
+// TestWordsOnChecksElsewhere: where an agent says how checks stand that run on a commit elsewhere, the note says which
+// commit was the last one then.
+func TestWordsOnChecksElsewhere(t *testing.T) {
+	features.Proves(t, "N13")
+	commit := func(hash string) []abi.Message {
+		return run("git commit -am x", "[main "+hash+"] mend it\n 1 file changed", false)
+	}
+	text := render(session("Mend it.", commit("3f2a1bc"), said("All of it is pushed. CI is running."), "And now?",
+		commit("4a4a4a4"), said("Done with the CI settings of 4a4a4a4."), "Thanks.", said("Fine.")), note.Options{})
+	for round := range 3 {
+		const want = "- Agent: All of it is pushed. CI is running. (last commit then: 3f2a1bc)\n"
+		if !strings.Contains(text, want) || strings.Count(text, "last commit then") != 1 {
+			t.Errorf("round %d: no %q in\n%s", round, want, text)
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
 }

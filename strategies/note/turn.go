@@ -154,6 +154,7 @@ func (t *turn) opensWith(words string) bool { return t.opens == "" || t.opens ==
 // message takes what no person wrote, and went.
 func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	t.shows(m)
+	t.standing.sees(m.Text())
 	switch {
 	case m.Role == abi.RoleTool:
 		t.did(t.work.Result(m))
@@ -232,6 +233,7 @@ func (t *thread) stands(m *abi.Message) {
 	for i := range m.ToolCalls {
 		t.kept.Call(&m.ToolCalls[i])
 	}
+	t.standing.sees(m.Text())
 	switch m.Role {
 	case abi.RoleTool:
 		step := t.kept.Stays(m)
@@ -291,7 +293,7 @@ func (t *thread) end(answer string) {
 			said = ask.said
 		}
 	}
-	said = t.memory.withRefusal(said, t.closing)
+	said = t.standing.dated(t.memory.withRefusal(said, t.closing))
 	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
 	if n := len(found); n > 0 {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))

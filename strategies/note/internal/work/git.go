@@ -14,8 +14,8 @@ import (
 
 // Git is what a script did to the repository of the project.
 type Git struct {
-	// Used: git ran.
-	Used bool
+	// Used: git ran. Tried: it ran in a repository that was made to try something in.
+	Used, Tried bool
 	// Commit is the last commit that it made, its hash and subject, and Branch the branch that is checked out, as far
 	// as its output tells.
 	Commit, Branch string
@@ -32,7 +32,10 @@ type Git struct {
 func (w *Work) git(a *action.Action, output string, o outcome.Outcome) (g Git) {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
 	at := slices.IndexFunc(a.Commands, func(c toolcall.Command) bool {
-		return len(c.Words) > 1 && c.Words[0] == "git" && !w.tries.own(c.Dir)
+		ran := len(c.Words) > 1 && c.Words[0] == "git"
+		own := ran && w.tries.own(c.Dir)
+		g.Tried = g.Tried || own
+		return ran && !own
 	})
 	if g.Used = at >= 0; !g.Used || o.Failed || o.Told || len(acts) > 0 && w.tries.of(acts) != "" ||
 		w.tries.inOwn(nil, acts) != "" {

@@ -88,6 +88,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		}
 	default:
 		s.Text += found(text, a.Args)
+		s.Git.MayCommit = strings.Contains(strings.ToLower(a.Tool), "commit")
 		if undoes(a.Tool) {
 			s.Undone = lists.Map(a.Args, func(arg action.Arg) string { return arg.Value })
 		}
