@@ -24,7 +24,8 @@ func newOpenCode(t *testing.T) *chatAgent {
 	a.put(t, ".config/opencode/opencode.json",
 		fmt.Sprintf(`{"$schema":"https://opencode.ai/config.json","model":"loop/m1",`+
 			`"autoupdate":false,"share":"disabled","permission":{"bash":"allow"},"provider":{"loop":{"npm":"@ai-sdk/openai-compatible",`+
-			`"name":"loop","options":{"baseURL":%q,"apiKey":"x"},"models":{"m1":{"name":"m1","limit":{"context":%d,"output":2000}}}}}}`,
+			`"name":"loop","options":{"baseURL":%q,"apiKey":"x"},"models":{"m1":{"name":"m1","attachment":true,"modalities":{"input":["text","image"],"output":["text"]},`+
+			`"limit":{"context":%d,"output":2000}}}}}}`,
 			agenttest.Chat(t, a.model), 32_000))
 	return a
 }
@@ -252,12 +253,33 @@ func (a *chatAgent) call(t *testing.T, method, url, body string, into any) {
 	}
 }
 
-// compact is opencode's own /compact for the latest session.
-func (a *chatAgent) compact(t *testing.T, url string) {
+// session is where opencode's server has the latest session.
+func (a *chatAgent) session(t *testing.T, url string) string {
 	t.Helper()
 	var sessions []struct{ ID string }
 	a.call(t, http.MethodGet, url+"/session", "", &sessions)
-	a.call(t, http.MethodPost, url+"/session/"+sessions[0].ID+"/summarize", `{"providerID":"loop","modelID":"m1"}`, nil)
+	return url + "/session/" + sessions[0].ID
+}
+
+// compact is opencode's own /compact for the latest session.
+func (a *chatAgent) compact(t *testing.T, url string) {
+	t.Helper()
+	a.call(t, http.MethodPost, a.session(t, url)+"/summarize", `{"providerID":"loop","modelID":"m1"}`, nil)
+}
+
+// looks is a session of four turns, each of which shows a file.
+func (a *chatAgent) looks(t *testing.T) {
+	t.Helper()
+	for n := range 4 {
+		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
+		text := strings.Repeat(fmt.Sprintf("line of file %d\n", n), 300)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.model.Say(agenttest.Answer{Text: "I look.", Calls: []agenttest.Call{bashCommand(file)}},
+			agenttest.Answer{Text: fmt.Sprintf("File %d is about depots.", n)})
+		a.opencode(t, fmt.Sprintf("What is in file %d of the parcel service?", n))
+	}
 }
 
 // TestOpenCodeOwnCompaction: what stands for a session after opencode's own /compact is our note, word for word, once
@@ -265,15 +287,7 @@ func (a *chatAgent) compact(t *testing.T, url string) {
 func TestOpenCodeOwnCompaction(t *testing.T) {
 	a := newOpenCode(t)
 	a.Must(t, a.kagewasm, "install", "opencode")
-	for n := range 4 {
-		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
-		if err := os.WriteFile(file, []byte(strings.Repeat(fmt.Sprintf("line of file %d\n", n), 300)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		a.model.Say(agenttest.Answer{Text: "I look.", Calls: []agenttest.Call{bashCommand(file)}},
-			agenttest.Answer{Text: fmt.Sprintf("File %d is about depots.", n)})
-		a.opencode(t, fmt.Sprintf("What is in file %d of the parcel service?", n))
-	}
+	a.looks(t)
 	url := a.serve(t)
 	whole := a.model.Last(t).Size()
 	const theirs = "The model's own summary of it all."
@@ -303,5 +317,63 @@ func TestOpenCodeOwnCompaction(t *testing.T) {
 	a.opencode(t, "and now?")
 	if now := a.model.Last(t); !now.Says(theirs) || !now.Says("and now?") {
 		t.Errorf("without kagewasm the model reads %s", now.Body)
+	}
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// TestOpenCodeOwnCompactionFails: where the model fails at opencode's own /compact, or a person breaks it off, what is
+// asked and answered next is no summary: the model reads the session as it was, and its answer stands. The next
+// /compact leaves our note.
+func TestOpenCodeOwnCompactionFails(t *testing.T) {
+	a := newOpenCode(t)
+	a.Must(t, a.kagewasm, "install", "opencode")
+	a.looks(t)
+	url := a.serve(t)
+	say := func(prompt string) agenttest.Request {
+		a.call(t, http.MethodPost, a.session(t, url)+"/message", fmt.Sprintf(`{"model":{"providerID":"loop",`+
+			`"modelID":"m1"},"parts":[{"type":"text","text":%q}]}`, prompt), nil)
+		return a.model.Last(t)
+	}
+	goesOn := func(after string) {
+		a.model.Say(agenttest.Answer{Text: "On after " + after + "."})
+		if r := say("go on"); r.Says("compaction_summary-") || !r.Says("line of file 0") || !r.Says("line of file 3") {
+			t.Errorf("after %s the model reads %s", after, r.Body)
+		}
+		if r := say("and on"); !r.Says("On after " + after + ".") {
+			t.Errorf("after %s the answer is not what the model said: %s", after, r.Body)
+		}
+	}
+	a.model.Say(agenttest.Answer{Status: http.StatusBadRequest})
+	a.compact(t, url)
+	goesOn("a failure")
+
+	before := len(a.model.Requests())
+	a.model.Say(agenttest.Answer{Hold: true})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.compact(t, url)
+	}()
+	for len(a.model.Requests()) == before && !closed(done) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	a.call(t, http.MethodPost, a.session(t, url)+"/abort", "", nil)
+	<-done
+	goesOn("an abort")
+
+	a.model.Say(agenttest.Answer{Text: "The model's own summary of it all."})
+	a.compact(t, url)
+	r := say("at last")
+	if !r.Says("compaction_summary-") || r.Says("own summary of it all") || r.Says("line of file 0") ||
+		!r.Says("What is in file 0 of the parcel service?") {
+		t.Errorf("after a compaction the model reads %s", r.Body)
 	}
 }

@@ -65,7 +65,7 @@ func newPi(t *testing.T) *chatAgent {
 func (a *chatAgent) models(t *testing.T) *chatAgent {
 	t.Helper()
 	a.put(t, ".pi/agent/models.json", fmt.Sprintf(`{"providers":{"loop":{"baseUrl":%q,"api":"openai-completions","apiKey":"x",`+
-		`"models":[{"id":"m1","name":"m1","contextWindow":%d,"maxTokens":2000,`+
+		`"models":[{"id":"m1","name":"m1","input":["text","image"],"contextWindow":%d,"maxTokens":2000,`+
 		`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, agenttest.Chat(t, a.model), window))
 	return a
 }
@@ -79,6 +79,15 @@ func nextPi(t *testing.T) *chatAgent {
 	return a.models(t)
 }
 
+// writeSettings writes how kagewasm compacts for an agent.
+func (a *chatAgent) writeSettings(t *testing.T, agent, text string) {
+	t.Helper()
+	settings := filepath.Join(a.State, "kagewasm", "agents", agent+".yaml")
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPiPrunes: in a pi that lets extensions edit what its model sees, old results of tools are shortened at the end of
 // a turn where the window fills, by edits that the session file keeps: the results stay there, and what the model sees
 // stays short when the session is gone on with.
@@ -86,11 +95,7 @@ func TestPiPrunes(t *testing.T) {
 	features.Proves(t, "N11")
 	a := nextPi(t)
 	a.Must(t, a.kagewasm, "install", "pi")
-	settings := filepath.Join(a.State, "kagewasm", "agents", "pi.yaml")
-	if err := os.WriteFile(settings, []byte("compaction: {prune: {protect_tokens: 9000, minimum_savings: 2000}}\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	a.writeSettings(t, "pi", "compaction: {prune: {protect_tokens: 9000, minimum_savings: 2000}}\n")
 	for n := range 7 {
 		file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
 		text := strings.Repeat(fmt.Sprintf("a line of file %d that says next to nothing\n", n), 500)

@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { compact as ask, turnEnded } from "./kagewasm/ask.js"
 import { folder, shrinkResultsOver } from "./kagewasm/command.js"
-import { apply, fits, keyOf, noteMessage, planOf, shown, summaryOf, toLines } from "./kagewasm/plan.ts"
-import { type Message, type Plan } from "./kagewasm/plan.ts"
+import { apply, fits, keyOf, noteMessage, planOf, shown } from "./kagewasm/plan.ts"
+import { summaryIn, summaryOf, textOf, toLines, type Message, type Plan } from "./kagewasm/plan.ts"
 
 // share is how much of what opencode lets a session grow to may be full. opencode itself compacts at all of it.
 const share = 0.85
@@ -18,7 +18,7 @@ const most = ({ context, input, output }: { context: number; input?: number; out
 // unread is about how many tokens came after an answer: the results of its calls, and what follows.
 const unread = ([answer, ...later]: Message[]) => {
   const results = toLines([answer]).filter(line => line.role === "tool")
-  return [...results, ...toLines(later)].reduce((sum, line) => sum + line.content.length / 4, 0)
+  return [...results, ...toLines(later)].reduce((sum, line) => sum + textOf(line.content).length / 4, 0)
 }
 
 // cut leaves out the middle of a text that is too long.
@@ -146,7 +146,7 @@ export const Kagewasm = async ({ client }: any) => {
     "experimental.session.compacting": async ({ sessionID }: { sessionID: string }) => {
       try {
         const { data } = await client.session.messages({ path: { id: sessionID } })
-        const earlier = data.findLast((m: Message) => m.info.summary === true && m.info.finish && !m.info.error)
+        const earlier = summaryIn(data)
         // The last message asks for the summary. A call that has it, or a later one, is about something else: what was
         // to be summarized may have failed.
         summaries.set(sessionID, { goes: new Set(data.slice(0, -1).map((m: Message) => m.info.id)), earlier })

@@ -32,6 +32,16 @@ func (m *Model) chat(w http.ResponseWriter, r *http.Request) {
 	if len(doc.Tools) > 0 || !strings.Contains(string(body), "title generator") { // which a client asks on the side
 		answer, tokens = m.answer(req)
 	}
+	switch {
+	case answer.Hold:
+		<-r.Context().Done()
+		return
+	case answer.Status != 0:
+		w.Header().Set("content-type", "application/json")
+		w.WriteHeader(answer.Status)
+		fmt.Fprint(w, `{"error":{"message":"something is wrong","type":"invalid_request_error"}}`)
+		return
+	}
 	w.Header().Set("content-type", "text/event-stream")
 	id := m.id("chat")
 	send := func(v obj) {

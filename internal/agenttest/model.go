@@ -16,6 +16,10 @@ type Answer struct {
 	Calls []Call
 	// Cut breaks the connection in the middle of the answer.
 	Cut bool
+	// Status, where set, is that of an error which is answered instead; 0 is none. By chat completions alone.
+	Status int
+	// Hold keeps the answer back until the client hangs up. By chat completions alone.
+	Hold bool
 }
 
 // Call is a tool call of an answer.

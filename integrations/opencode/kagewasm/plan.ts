@@ -13,6 +13,27 @@ const noteID = "kagewasm-note"
 
 const called = (part: Part) => part.type === "tool" && ["completed", "error"].includes(part.state.status)
 
+// mediaOf is a file that opencode sends as it is, by its reference and its data. Files of text it sends as text.
+const mediaOf = ({ type, mime, url, filename }: Part) => {
+  if (type !== "file" || ["text/plain", "application/x-directory"].includes(mime)) return []
+  const kind = ["image", "audio", "video"].find(kind => mime.startsWith(kind + "/")) ?? "document"
+  const [head, data] = url.split(";base64,")
+  const source = head.startsWith("data:") && data ? { type: "base64", media_type: mime, data } : { type: "url", url }
+  return [{ type: kind, source, filename }]
+}
+
+// contentOf is a text, and what is shown with it.
+const contentOf = (text: string, files: Part[] = []) => {
+  const media = files.flatMap(mediaOf)
+  return media.length > 0 ? [...(text === "" ? [] : [{ type: "text", text }]), ...media] : text
+}
+
+const reference = ({ type, filename }: any) => `[${[type, filename].filter(Boolean).join(" ")}: no longer shown]`
+
+// textOf is a content as text alone.
+export const textOf = (content: any): string =>
+  typeof content === "string" ? content : content.map((p: any) => p.text ?? reference(p)).join("\n")
+
 export const keyOf = ({ info, parts }: Message): string => {
   const says = parts.map(p => p.text ?? (called(p) ? p.callID : p.filename ?? p.url ?? ""))
   return createHash("sha256").update(JSON.stringify([info.role, info.time?.created, says])).digest("hex").slice(0, 24)
@@ -24,14 +45,23 @@ export const fits = (plan: Plan, messages: Message[]): boolean => {
   return has.has(plan.before) && plan.gone.every(key => has.has(key))
 }
 
+// summaryIn is the last summary of opencode's own. One that answers a message of a person stands for nothing: opencode
+// makes such a one where the summary before it failed.
+export const summaryIn = (messages: Message[]): Message | undefined => {
+  const asked = new Set(messages.filter(m => m.parts.some(p => p.type === "compaction")).map(m => m.info.id))
+  const done = ({ info }: Message) => info.summary === true && info.finish && !info.error && asked.has(info.parentID)
+  return messages.findLast(done)
+}
+
 // shown are the messages of a session that opencode's model sees: those from its last own compaction on.
 export const shown = (messages: Message[]): Message[] => {
-  const done = messages.findLast(m => m.info.summary === true && m.info.finish && !m.info.error)
+  const done = summaryIn(messages)
   const from = messages.findIndex(m => m.info.id === done?.info.parentID)
   return from < 0 ? messages : messages.slice(from)
 }
 
-// apply leaves out what is gone, puts the note in its place, and shortens results.
+// apply leaves out what is gone, puts the note in its place, and shortens results. One that is shortened names its
+// media, and shows them no more.
 export const apply = (plan: Plan | undefined, messages: Message[]): Message[] => {
   if (plan === undefined) return messages
   const keys = messages.map(keyOf)
@@ -41,7 +71,8 @@ export const apply = (plan: Plan | undefined, messages: Message[]): Message[] =>
     if (keys[i] === plan.before) out.push(noteMessage(plan.note, messages))
     if (gone.has(keys[i])) return
     const shortened = (p: Part) => called(p) && plan.results[p.callID] !== undefined
-    const result = (p: Part) => (shortened(p) ? { ...p, state: { ...p.state, output: plan.results[p.callID] } } : p)
+    const short = ({ state, callID }: Part) => ({ ...state, output: plan.results[callID], attachments: [] })
+    const result = (p: Part) => (shortened(p) ? { ...p, state: short(p) } : p)
     out.push(m.parts.some(shortened) ? { ...m, parts: m.parts.map(result) } : m)
   })
   return out
@@ -57,7 +88,7 @@ export const noteMessage = (text: string, messages: Message[]): Message => {
 const holds = "The user said, and it still holds:\n"
 
 // stand is what stands for messages: words of a person that stay, such as the task, and the note.
-const stand = (lines: Line[]) => lines.map(({ kind, content }) => (kind ? "" : holds) + content).join("\n\n")
+const stand = (lines: Line[]) => lines.map(({ kind, content }) => (kind ? "" : holds) + textOf(content)).join("\n\n")
 
 // standing are the lines of what stands for messages.
 const standing = (id: string, text: string): Line[] => {
@@ -67,17 +98,21 @@ const standing = (id: string, text: string): Line[] => {
   return [...stay, { id, role: "user", content: note, kind: "compaction_summary" }]
 }
 
-// toLines are messages in kagewasm's neutral format. The content of a result is what opencode sends of it.
+// resultOf is what opencode sends of what a call returned.
+const resultOf = ({ output, error, attachments, time }: Part["state"]) =>
+  time?.compacted ? "[Old tool result content cleared]" : contentOf(output ?? error ?? "", attachments)
+
+// toLines are messages in kagewasm's neutral format.
 export const toLines = (messages: Message[]): Line[] =>
   messages.flatMap((m): Line[] => {
     const id = m.info.id === noteID ? noteID : keyOf(m)
     const text = m.parts.filter(p => p.type === "text" && !p.ignored).map(p => p.text).join("\n\n")
     if (id === noteID || m.info.summary === true) return standing(id, text)
-    if (m.info.role === "user") return [{ id, role: "user", content: text }]
+    if (m.info.role === "user") return [{ id, role: "user", content: contentOf(text, m.parts) }]
     const tools = m.parts.filter(called)
     const calls = tools.map(p => ({ id: p.callID, name: p.tool, arguments: p.state.input ?? {} }))
     const results = tools.map(({ callID, state }): Line => {
-      return { id: `${id}/${callID}`, role: "tool", tool_call_id: callID, content: state.output ?? state.error ?? "" }
+      return { id: `${id}/${callID}`, role: "tool", tool_call_id: callID, content: resultOf(state) }
     })
     return [{ id, role: "assistant", content: text, tool_calls: calls.length > 0 ? calls : undefined }, ...results]
   })
@@ -95,7 +130,8 @@ export const planOf = (was: Plan | undefined, before: Line[], after: Line[]): Pl
   const results = { ...was?.results }
   for (const line of after) {
     const old = known.get(line.id)?.content ?? line.content
-    if (line.role === "tool" && old !== line.content) results[line.tool_call_id!] = line.content
+    const shortened = line.role === "tool" && typeof line.content === "string" && old !== line.content
+    if (shortened) results[line.tool_call_id!] = line.content
   }
   const note = after.findLastIndex(line => line.kind === "compaction_summary" && !known.has(line.id))
   const message = (line: Line) => line.role !== "tool" && known.has(line.id) && !line.id.includes("/")
