@@ -108,24 +108,33 @@ func (c *claude) seed(t *testing.T, msgs []abi.Message) (session string) {
 	return session
 }
 
-// stored is what the store says of a session.
-func (c *claude) stored(t *testing.T, session string) (compactions int) {
+// made is how often kagewasm made a session shorter, by its audit log: by compactions, and by pruning alone.
+func (c *claude) made(t *testing.T, session string) (times int) {
 	t.Helper()
-	var list struct {
-		Sessions []struct {
-			ID          string `json:"id"`
-			Compactions int    `json:"compactions"`
-		} `json:"sessions"`
-	}
-	if err := json.Unmarshal([]byte(c.Must(t, c.kagewasm, "sessions", "list", "--json")), &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range list.Sessions {
-		if s.ID == session {
-			return s.Compactions
+	for line := range strings.Lines(c.Must(t, c.kagewasm, "audit", "export")) {
+		var logged struct {
+			Entry struct {
+				Type    string `json:"type"`
+				Session string `json:"session"`
+			} `json:"entry"`
+			Content struct {
+				Report struct {
+					Pruned struct {
+						Count int `json:"count"`
+					} `json:"pruned"`
+				} `json:"report"`
+			} `json:"content"`
+		}
+		if err := json.Unmarshal([]byte(line), &logged); err != nil {
+			t.Fatal(err)
+		}
+		e := logged.Entry
+		if e.Session == session && (e.Type == "compaction.completed" ||
+			e.Type == "compaction.noop" && logged.Content.Report.Pruned.Count > 0) {
+			times++
 		}
 	}
-	return 0
+	return times
 }
 
 // bashCat shows a file with Claude Code's own tool.
@@ -179,8 +188,8 @@ func TestClaudeCodeConversation(t *testing.T) {
 		t.Fatalf("%d prompts, and nothing was compacted; the last request has %d bytes", prompts, c.model.Last(t).Size())
 	}
 	t.Logf("%d prompts, %d requests, %d automatic compactions", prompts, len(c.model.Requests()), automatic)
-	if got := c.stored(t, session); got < automatic {
-		t.Errorf("the store has %d compactions, Claude Code made %d", got, automatic)
+	if got := c.made(t, session); got < automatic {
+		t.Errorf("kagewasm made it shorter %d times, Claude Code says %d", got, automatic)
 	}
 	noSummaryAsked(t, c.model)
 
@@ -332,7 +341,7 @@ func TestClaudeCodeSubagent(t *testing.T) {
 		t.Fatalf("subagents %v, a note in their requests: %v, of %d", agents, compacted, len(c.model.Requests()))
 	}
 	for agent := range agents {
-		if c.stored(t, session+"."+agent) == 0 {
+		if c.made(t, session+"."+agent) == 0 {
 			t.Errorf("the store has no compaction of %s.%s:\n%s", session, agent, c.Must(t, c.kagewasm, "sessions"))
 		}
 	}

@@ -91,7 +91,7 @@ func TestServer(t *testing.T) {
 				!strings.Contains(string(log), "<compaction_summary-") {
 				t.Errorf("by the %s: %+v, %d compactions, %v", by.what, r, c.boundaries(t, session), err)
 			}
-			if c.stored(t, session) == 0 {
+			if c.made(t, session) == 0 {
 				t.Errorf("by the %s: no compaction in the store", by.what)
 			}
 		}

@@ -67,12 +67,6 @@ func serveBy(t *testing.T, program, home, dir string, args ...string) *served {
 	return s
 }
 
-// environment is that of programs which share a state folder, and the user whose it is.
-func environment(home string) []string {
-	own := filepath.Join(filepath.Dir(home), "own")
-	return append(os.Environ(), asProgram+"=1", "XDG_STATE_HOME="+own, "HOME="+own)
-}
-
 // interrupted ends a server as a person does, who waits for it.
 func (s *served) interrupted(t *testing.T) {
 	t.Helper()
@@ -139,18 +133,6 @@ func TestServe(t *testing.T) {
 	if _, err := daemon.Find(t.Context(), home); !errors.Is(err, daemon.ErrNone) {
 		t.Error(err)
 	}
-}
-
-// runOn runs a command on a state folder.
-func runOn(t *testing.T, home string, args ...string) (code int, said string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "--state", home)...)
-	cmd.Env = environment(home)
-	out, err := cmd.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return exit.ExitCode(), string(out)
-	}
-	return 0, string(out)
 }
 
 // TestServeStopsWhenIdle: a server that was started on demand ends by itself, and the next
