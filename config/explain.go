@@ -121,22 +121,17 @@ const mostSteps = 1000
 // slider.
 func (f *field) knob() abi.Knob {
 	const fraction = 0.01
-	switch width := f.Max - f.Min; {
+	switch {
 	case f.Kind == boolean:
 		return abi.Knob{Type: abi.KnobBoolean}
 	case len(f.Choices) > 0:
 		return abi.Knob{Type: abi.KnobEnum, Values: f.Choices}
 	case f.Alias:
 		return abi.Knob{Type: abi.KnobModelAlias}
-	case f.Kind == integer && f.Max > 0 && width <= mostSteps:
+	case f.Kind == integer && f.Max > 0 && f.Max-f.Min <= mostSteps:
 		return abi.Knob{Type: abi.KnobIntRange, Min: f.Min, Max: f.Max, Step: 1}
-	case f.Kind == number && f.Max > 0 && f.Max <= 1:
-		if f.Over {
-			return abi.Knob{Type: abi.KnobRange, Min: f.Min + fraction, Max: f.Max, Step: fraction}
-		}
-		return abi.Knob{Type: abi.KnobRange, Min: f.Min, Max: f.Max, Step: fraction}
-	case f.Kind == number && f.Max > 0 && width <= mostSteps:
-		return abi.Knob{Type: abi.KnobRange, Min: f.Min, Max: f.Max, Step: 1}
+	case f.Kind == number && f.Over && f.Max == 1:
+		return abi.Knob{Type: abi.KnobRange, Min: f.Min + fraction, Max: f.Max, Step: fraction}
 	}
 	return abi.Knob{Type: abi.KnobText}
 }

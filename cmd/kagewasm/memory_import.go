@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 			if err != nil {
 				return err
 			}
-			if meant := near.To(args[0], known, 1); r.New && meant != nil {
+			if meant := near.To(args[0], known, 1); r.New && meant != nil && !slices.Contains(known, args[0]) {
 				e.say("nothing was stored for " + args[0] + " before: did you mean " + meant[0] + "?")
 			}
 			did := "imported "

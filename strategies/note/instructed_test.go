@@ -164,6 +164,9 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 		{"in a search", run("grep -n never AGENTS.md", "5:- NEVER commit unless user asks", false), ""},
 		{"written", run("cat > AGENTS.md <<'EOF'\n- NEVER commit\nEOF", "", false), ""},
 		{"another file", run("cat README.md", rules, false), ""},
+		{"two files at once", run("cat README.md AGENTS.md", rules, false), ""},
+		{"one line of it", run("sed -n '5p' AGENTS.md", "- NEVER commit unless user asks", false), ""},
+		{"its first bytes", run("head -c 40 AGENTS.md", rules[:40], false), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(session("Go.", tc.msgs, said("Yes.")), note.Options{Budget: 20_000})

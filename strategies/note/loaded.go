@@ -100,9 +100,10 @@ func (l *loads) message(m *abi.Message, n int) {
 			folder, body, _ := strings.Cut(rest, "\n")
 			folder = strings.TrimSpace(folder)
 			l.add(l.said(loaded{n: n, what: skillWho + path.Base(folder), place: folder}, body))
-		} else if name, _, _ := strings.Cut(l.words, " "); strings.HasPrefix(name, "/") && !strings.HasPrefix(m.Text(), "<") {
+		} else if called := strings.Fields(l.words); len(called) > 0 && called[0][0] == '/' && isCall(called[0]) &&
+			!strings.HasPrefix(m.Text(), "<") {
 			l.words = ""
-			l.add(l.begun(loaded{n: n, what: commandWho + name, place: m.ID}, m.Text()))
+			l.add(l.begun(loaded{n: n, what: commandWho + called[0], place: m.ID}, m.Text()))
 		}
 	case m.Role == abi.RoleSystem && m.Kind == "" && n > 0:
 		l.add(l.begun(loaded{n: n, what: systemWho, place: m.ID}, m.Text()))

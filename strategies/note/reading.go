@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,11 +137,22 @@ func rulesFile(c *abi.ToolCall) string {
 		return ""
 	}
 	words := run[0].Words
-	prints := shows[words[0]] || words[0] == "sed" && words[1] == "-n"
-	if file := words[len(words)-1]; prints && ruled[path.Base(file)] {
+	if file := words[len(words)-1]; ruled[path.Base(file)] && prints(words[0], words[1:len(words)-1]) {
 		return file
 	}
 	return ""
+}
+
+// prints reports whether a program, with these words before the name of a file, prints the file or whole lines of it
+// that are known, and no other file.
+func prints(program string, words []string) bool {
+	if program == "sed" {
+		return len(words) == 2 && linesOfSed.MatchString("sed "+words[0]+" '"+words[1])
+	}
+	flags := func(w string) bool {
+		return strings.HasPrefix(w, "-") && w != "-c" || program == "head" && number(w) > 0
+	}
+	return shows[program] && !slices.ContainsFunc(words, func(w string) bool { return !flags(w) })
 }
 
 // shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path/filepath"
+	slash "path"
 	"slices"
 	"strings"
 
@@ -209,7 +209,7 @@ func mended(list []Failure, a *action.Action, before func(f *Failure) bool) {
 
 // isFile reports whether two paths name one file: one may be absolute and the other one the end of it.
 func isFile(p, q string) bool {
-	return p == q || filepath.IsAbs(p) != filepath.IsAbs(q) && action.Same(p, q)
+	return p == q || slash.IsAbs(p) != slash.IsAbs(q) && action.Same(p, q)
 }
 
 // unpassed are checks of a failure: left those that have not passed since, open those that nothing settled.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"path/filepath"
+	slash "path"
 	"slices"
 	"strings"
 
@@ -419,7 +419,7 @@ func files(items []*item, root string) (lists [2][]string) {
 		}
 		name := unescaped(it.name)
 		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
-			name = filepath.Join(root, name)
+			name = slash.Join(root, name)
 		}
 		seen[name] = max(seen[name], it.use)
 	}

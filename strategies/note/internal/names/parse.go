@@ -138,7 +138,7 @@ func (e *entries) files(line string, u use) {
 	for line != "" {
 		var word, about string
 		word, line, _ = strings.Cut(line, " ")
-		for strings.HasSuffix(word, "\\") && line != "" { // a blank of its own
+		for strings.HasSuffix(word, "\\") && line != "" && len(word) <= maxName { // a blank of its own
 			rest := ""
 			rest, line, _ = strings.Cut(line, " ")
 			word += " " + rest
