@@ -32,8 +32,11 @@ func (f *storeFlags) registerOut(c *cobra.Command, what string) {
 	c.Flags().StringVar(&f.out, "out", "", "write "+what+" to `FILE`")
 }
 
-// with opens the store for a command.
+// with opens the store for a command. What it is to write has a place before anything is done.
 func (f *storeFlags) with(ctx context.Context, e env, do func(*store.Store) error) error {
+	if err := files.CheckOutputs(nil, files.Named("--out", f.out)); err != nil {
+		return err
+	}
 	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
 	if err != nil {
 		return err
