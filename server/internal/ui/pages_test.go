@@ -77,6 +77,23 @@ func TestPages(t *testing.T) {
 	walkPages(t, s, cid)
 }
 
+// TestSettingsBetweenSteps: a value on which a slider has no step is text, as a browser would send another one.
+func TestSettingsBetweenSteps(t *testing.T) {
+	features.Proves(t, "K13")
+	s, _ := filled(t)
+	const at = `id="set.compaction.upper_threshold" name="value" `
+	for value, want := range map[string]string{
+		"0.57":  `<input type="range" ` + at + `min="0.01" max="1" step="0.01" value="0.57">`,
+		"0.725": `<input ` + at + `value="0.725">`,
+	} {
+		set := map[string]any{"values": map[string]string{"compaction.upper_threshold": value}}
+		s.Must(200, "PUT", "/settings", set, nil)
+		if _, body := get(t, s, "/settings"); !strings.Contains(body, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+}
+
 // TestPagesOnPostgreSQL: the pages, and what their forms do, are the same over the other
 // database.
 func TestPagesOnPostgreSQL(t *testing.T) {

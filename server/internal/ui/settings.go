@@ -2,6 +2,7 @@ package ui
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,7 +62,9 @@ func (r *settingRow) fits(models []service.Model) bool {
 		return r.Shown == "" || slices.ContainsFunc(models, func(m service.Model) bool { return m.Alias == r.Shown })
 	case abi.KnobRange, abi.KnobIntRange:
 		n, err := strconv.ParseFloat(r.Shown, 64)
-		return err == nil && r.Knob.Min <= n && n <= r.Knob.Max
+		const rounding = 1e-9                            // of what is no fraction of two
+		off := math.Remainder(n-r.Knob.Min, r.Knob.Step) // a browser moves what stands between two steps
+		return err == nil && r.Knob.Min <= n && n <= r.Knob.Max && math.Abs(off) < rounding
 	}
 	return true
 }

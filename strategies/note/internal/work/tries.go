@@ -35,6 +35,9 @@ func makes(steps []action.Step, folder string) bool {
 	return slices.ContainsFunc(steps, func(s action.Step) bool { return slices.Contains(s.Makes, folder) })
 }
 
+// branchFlags are those of git init before the name of a branch.
+var branchFlags = []string{"-b", "--initial-branch"}
+
 // made is the folder that a step makes or puts a repository into, empty where it does neither.
 func made(s *action.Step) string {
 	if !begins(*s, "mkdir") && !begins(*s, "git init") && !begins(*s, "git clone") {
@@ -43,7 +46,8 @@ func made(s *action.Step) string {
 	words := strings.Fields(s.Text)
 	place := words[len(words)-1]
 	switch {
-	case begins(*s, "git init") && (len(words) == 2 || place[0] == '-'):
+	case begins(*s, "git init") && (len(words) == 2 || place[0] == '-' ||
+		slices.Contains(branchFlags, words[len(words)-2])):
 		return s.Dir
 	case path.IsAbs(place):
 		return place
