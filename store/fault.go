@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/lib/pq"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -13,13 +13,15 @@ import (
 // fault is the error of an operation. What is an abi.Error already stays it.
 func fault(op string, err error) error {
 	var known *abi.Error
-	var pg *pgconn.PgError
+	var pg *pq.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &abi.Error{Code: abi.CodeCanceled, Op: "store." + op, Message: err.Error(), Err: err}
+	case errors.As(err, &pg) && pg.Code == "57014": // a context ended, of which the server was told
 		return &abi.Error{Code: abi.CodeCanceled, Op: "store." + op, Message: err.Error(), Err: err}
 	case errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505"):
 		return conflict(op, "somebody else was faster: %v", err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of PostgreSQL
+	_ "github.com/lib/pq" // the driver of PostgreSQL
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver of SQLite
 
@@ -85,7 +85,8 @@ var pragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(
 
 func dialectOf(database string) (dialect, error) {
 	if strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://") {
-		return dialect{driver: "pgx", source: database, goose: goose.DialectPostgres}, nil
+		source, err := postgresSource(database)
+		return dialect{driver: "postgres", source: source, goose: goose.DialectPostgres}, err
 	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()
 	if database == InMemory {
@@ -101,6 +102,26 @@ func dialectOf(database string) (dialect, error) {
 	}
 	source := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query}).String()
 	return dialect{driver: "sqlite", source: source, goose: goose.DialectSQLite3, file: path}, f.Close()
+}
+
+// postgresSource is an address with what PostgreSQL's own programs do where it does not say
+// otherwise: encryption where the server has it. Values go beside each statement, in one
+// exchange, and not in a second one.
+func postgresSource(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil { // its own text would show the password
+		return "", errors.New("the address of the PostgreSQL is not one: postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+			"with %-escapes in the password")
+	}
+	q := u.Query()
+	if !q.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
+		q.Set("sslmode", "prefer")
+	}
+	if !q.Has("binary_parameters") {
+		q.Set("binary_parameters", "yes")
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
 }
 
 // upgrade brings the tables to the version that this program knows.

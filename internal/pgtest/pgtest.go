@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+	_ "github.com/lib/pq" // the driver
 
 	"github.com/kagewasm/kagewasm/internal/soak"
 )
@@ -90,7 +90,7 @@ func Start(t testing.TB) *Server {
 // Database makes an empty database.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	admin, err := sql.Open("pgx", s.Address+"/postgres")
+	admin, err := sql.Open("postgres", s.Address+"/postgres?sslmode=disable")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (s *Server) Database(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		admin, err := sql.Open("pgx", s.Address+"/postgres")
+		admin, err := sql.Open("postgres", s.Address+"/postgres?sslmode=disable")
 		if err != nil {
 			return
 		}
@@ -171,7 +171,7 @@ func (s *Server) Run() error {
 		return err
 	}
 	for range 100 {
-		db, err := sql.Open("pgx", s.Address+"/postgres")
+		db, err := sql.Open("postgres", s.Address+"/postgres?sslmode=disable")
 		if err != nil {
 			return err
 		}
