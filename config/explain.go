@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -67,7 +68,7 @@ type Setting struct {
 	// Name is its path, such as compaction.upper_threshold.
 	Name string `json:"name"`
 	// Value as JSON has it; nil where nothing is said and there is no single
-	// default: Doc says what happens.
+	// default: Doc says what happens. Fractions that follow from others are rounded to four places.
 	Value  any    `json:"value"`
 	Source Source `json:"source"`
 	Doc    string `json:"doc"`
@@ -160,13 +161,14 @@ func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
 	upper, lower := p.When.Thresholds("")
 	byProfile := false
+	shown := func(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 	switch s.Name {
 	case "compaction.upper_threshold":
-		s.Value, byProfile = upper, p.When.Profile != ""
+		s.Value, byProfile = shown(upper), p.When.Profile != ""
 	case "compaction.lower_threshold":
-		s.Value, byProfile = lower, p.When.Profile != ""
+		s.Value, byProfile = shown(lower), p.When.Profile != ""
 	case "compaction.idle_upper":
-		s.Value = (upper + lower) / 2
+		s.Value = shown((upper + lower) / 2)
 	case "compaction.recent.tokens":
 		if p.When.ReserveTokens > 0 && !p.Keep.Recent() && p.Keep.ToolTokens == 0 {
 			s.Value = kagewasm.DefaultKeepRecentTokens

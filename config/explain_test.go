@@ -182,3 +182,13 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("writer %+v", w)
 	}
 }
+
+// TestExplainRounds: fractions that follow from others are told as a person can read them.
+func TestExplainRounds(t *testing.T) {
+	got := explain(t, load(t, "compaction: {upper_threshold: 0.5}"), "")
+	for name, want := range map[string]float64{"compaction.lower_threshold": 0.3529, "compaction.idle_upper": 0.4265} {
+		if got[name].Value != want {
+			t.Errorf("%s is %v, not %v", name, got[name].Value, want)
+		}
+	}
+}

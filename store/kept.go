@@ -45,15 +45,25 @@ func (k Kept) Drop(ctx context.Context, tx *Tx) error {
 	return fault("keep", err)
 }
 
-// Kept are the values of a kind and an owner, by name.
-func (s *Store) Kept(ctx context.Context, kind, owner string) (list []Kept, err error) {
-	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
-		k := Kept{Kind: kind, Owner: owner}
-		var value string
-		err := r.Scan(&k.Name, &value)
-		k.Value = json.RawMessage(value)
-		list = append(list, k)
-		return err
-	}, "SELECT name, value FROM kept WHERE kind = $1 AND owner = $2 ORDER BY name", kind, owner)
-	return list, fault("kept", err)
+// Kept are the values of a kind and of some owners, by owner and name; without an owner all of the kind.
+func (s *Store) Kept(ctx context.Context, kind string, owners ...string) (list []Kept, err error) {
+	read := func(where string, args ...any) error {
+		return rows.Each(ctx, s.db, func(r *sql.Rows) error {
+			k := Kept{Kind: kind}
+			var value string
+			err := r.Scan(&k.Owner, &k.Name, &value)
+			k.Value = json.RawMessage(value)
+			list = append(list, k)
+			return err
+		}, "SELECT owner, name, value FROM kept WHERE "+where+" ORDER BY owner, name", args...)
+	}
+	if len(owners) == 0 {
+		return list, fault("kept", read("kind = $1", kind))
+	}
+	for _, owner := range owners {
+		if err := read("kind = $1 AND owner = $2", kind, owner); err != nil {
+			return nil, fault("kept", err)
+		}
+	}
+	return list, nil
 }

@@ -55,6 +55,13 @@ func TestKept(t *testing.T) {
 		if err := drop(store.Kept{Kind: store.KeptTurn, Owner: "other"}); err != nil || names(store.KeptTurn, "other") != "" {
 			t.Errorf("%v, %s", err, names(store.KeptTurn, "other"))
 		}
+		if err := keep(store.KeptTurn, "other", "c", "3"); err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Kept(t.Context(), store.KeptTurn)
+		if err != nil || len(all) != 2 || all[0].Owner != "other" || all[1].Owner != "s" || all[1].Name != "b" {
+			t.Errorf("of all owners: %v, %+v", err, all)
+		}
 		if err := change(func(tx *store.Tx) error { return tx.Delete(t.Context(), "s") }); err != nil {
 			t.Fatal(err)
 		}

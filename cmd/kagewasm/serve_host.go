@@ -321,21 +321,6 @@ func (h *serveHost) Models() (list []service.Model) {
 	return list
 }
 
-// Prompt implements service.Host.
-func (h *serveHost) Prompt(path string) (string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c := h.current().conf
-	if c == nil {
-		return "", ui.Usagef("prompt %q: there is no configuration whose folder it could be in", path)
-	}
-	a, err := c.With("", "prompt="+path)
-	if err != nil {
-		return "", err
-	}
-	return a.Policy.Summarize.Prompt, nil
-}
-
 // Plugins implements service.Host.
 func (h *serveHost) Plugins(context.Context) ([]service.Plugin, error) {
 	h.mu.Lock()
@@ -392,62 +377,6 @@ func (h *serveHost) described(name, path string, c config.Plugin) *service.Plugi
 		}
 	}
 	return p
-}
-
-// withSettings is a configuration with the values that operators gave settings of an agent.
-// Those that it does not take any more are left out.
-func (h *serveHost) withSettings(ctx context.Context, conf configured, path string) (configured, error) {
-	values, err := service.SettingsFor(ctx, h.store, path)
-	if err != nil || len(values) == 0 {
-		return conf, err
-	}
-	with, err := configuredWith(conf.file, path, values)
-	if err != nil {
-		h.log.Warn("settings that were set on the page are not used", "agent", path, "error", err)
-		return conf, nil
-	}
-	return with, nil
-}
-
-func configuredWith(c *config.Config, path string, values map[string]string) (configured, error) {
-	if c == nil {
-		var err error
-		if c, err = config.None("."); err != nil {
-			return configured{}, err
-		}
-	}
-	a, err := c.With(path, setsOf(values)...)
-	return configured{file: c, agent: a}, err
-}
-
-func setsOf(values map[string]string) (sets []string) {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		sets = append(sets, name+"="+values[name])
-	}
-	return sets
-}
-
-// Settings implements service.Host.
-func (h *serveHost) Settings(agent string, values map[string]string) ([]service.Setting, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	conf, err := configuredWith(h.current().conf, agent, values)
-	if err != nil {
-		return nil, err
-	}
-	e, err := conf.file.Explain(agent, setsOf(values)...)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]service.Setting, len(e.Settings))
-	for i, s := range e.Settings {
-		list[i] = service.Setting{Name: s.Name, Value: s.Value, From: s.Source.String(), Doc: s.Doc, Set: values[s.Name],
-			Knob: s.Knob}
-		if list[i].Set != "" {
-			list[i].From = "set here"
-		}
-	}
-	return list, nil
 }
 
 // KnobsChanged implements service.Host.

@@ -3,7 +3,11 @@
 package main
 
 import (
+	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -57,5 +61,78 @@ func TestServeSettings(t *testing.T) {
 		"compaction.lower_threshold": "0.002"}}, nil)
 	if !compacts() {
 		t.Error("the threshold that was set does not hold")
+	}
+}
+
+// TestServePrompt: a server without a configuration has the prompt that ships, by the name that the page shows, and
+// says of others that there is no place for them.
+func TestServePrompt(t *testing.T) {
+	s := serve(t, filepath.Join(t.TempDir(), "state"), t.TempDir(), "--listen", "none", "--no-config")
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a", "context_window": 600}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
+	try := func(with map[string]any) error {
+		with["dry_run"] = true
+		return s.Do(t.Context(), "POST", "/sessions/a/compact", with, nil)
+	}
+	if err := try(map[string]any{"prompt": "config:/prompts/compaction-summary.md"}); err != nil {
+		t.Errorf("the prompt that ships: %v", err)
+	}
+	for _, prompt := range []string{"nope", "../x", "/etc/passwd", "project:/x.md"} {
+		err := try(map[string]any{"prompt": prompt})
+		if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), "this server has none") {
+			t.Errorf("prompt %s: %v", prompt, err)
+		}
+	}
+	for _, agent := range []string{"nope", "main/nope"} {
+		err := try(map[string]any{"agent_path": agent})
+		if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), "there is no agent") {
+			t.Errorf("agent %s: %v", agent, err)
+		}
+	}
+}
+
+// TestServeSettingsErrors: what is said of a setting that is not taken has no flag of the command line in it, and an
+// agent that the configuration has not is none to set anything for.
+func TestServeSettingsErrors(t *testing.T) {
+	dir := t.TempDir()
+	configure := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("agents: {main: {subagents: {reviewer: {}}}}\n")
+	s := serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none", "--config", "kagewasm.yaml")
+	put := func(agent, name, value string) error {
+		return s.Do(t.Context(), http.MethodPut, "/settings?agent="+agent, map[string]any{"values": map[string]string{
+			name: value}}, nil)
+	}
+	for _, c := range [][4]string{
+		{"", "compaction.strategy", "nope", "compaction.strategy: "},
+		{"", "compaction.upper_threshold", "7", "compaction.upper_threshold: "},
+		{"", "compaction.none", "1", "compaction.none: no setting"},
+		{"", "", "", "name a setting"},
+		{"nope", "compaction.max_tokens", "100", "there is no agent \"nope\": the configuration has main, main/reviewer"},
+	} {
+		err := put(c[0], c[1], c[2])
+		if err == nil || !strings.Contains(err.Error(), c[3]) || strings.Contains(err.Error(), "--set") ||
+			abi.CodeOf(err) == abi.CodeInternal {
+			t.Errorf("%q of agent %q: %v", c[1], c[0], err)
+		}
+	}
+	if err := put("main/reviewer", "compaction.max_tokens", "100"); err != nil {
+		t.Fatal(err)
+	}
+	configure("agents: {main: {}}\n")
+	s.interrupted(t)
+	s = serve(t, s.home, dir, "--listen", "none", "--config", "kagewasm.yaml")
+	var list struct{ Settings []service.Setting }
+	if s.do(t, "GET", "/settings?agent=main/reviewer", nil, &list); len(list.Settings) == 0 {
+		t.Error("what is set for an agent that went from the configuration cannot be looked at")
+	}
+	s.do(t, "DELETE", "/settings/compaction.max_tokens?agent=main/reviewer", nil, nil)
+	list.Settings = nil
+	if s.do(t, "GET", "/settings?agent=main/reviewer", nil, &list); slices.ContainsFunc(list.Settings,
+		func(one service.Setting) bool { return one.Set != "" }) {
+		t.Error("it has settings still")
 	}
 }

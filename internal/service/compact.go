@@ -111,6 +111,9 @@ func (s *compactions) compactorOf(
 	if path == nil || *path == l.row.Agent {
 		return open, nil
 	}
+	if err := s.knowsAgent(*path); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	row, busy := l.row, l.call != nil || len(l.turns) > 0
 	l.mu.Unlock()

@@ -44,6 +44,9 @@ func (s *operator) Knobs(ctx context.Context, name, agent string) ([]KnobValue, 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.knowsAgent(agent); err != nil {
+		return nil, err
+	}
 	set, err := s.store.Knobs(ctx, name, agent)
 	if err != nil {
 		return nil, err
@@ -67,6 +70,9 @@ func (s *operator) Knobs(ctx context.Context, name, agent string) ([]KnobValue, 
 func (s *operator) SetKnobs(ctx context.Context, name, agent string, values map[string]json.RawMessage) error {
 	p, err := s.plugin(ctx, name)
 	if err != nil {
+		return err
+	}
+	if err := s.knowsAgent(agent); err != nil {
 		return err
 	}
 	for _, knob := range slices.Sorted(maps.Keys(values)) {

@@ -3,8 +3,10 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/store"
@@ -30,19 +32,51 @@ type Setting struct {
 // those for all agents.
 func SettingsFor(ctx context.Context, s *store.Store, agent string) (map[string]string, error) {
 	values := make(map[string]string)
-	for _, owner := range slices.Compact([]string{"", agent}) {
-		kept, err := s.Kept(ctx, store.KeptSetting, owner)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range kept {
-			var value string
-			if json.Unmarshal(k.Value, &value) == nil {
-				values[k.Name] = value
-			}
+	kept, err := s.Kept(ctx, store.KeptSetting, slices.Compact([]string{"", agent})...)
+	for _, k := range kept {
+		var value string
+		if json.Unmarshal(k.Value, &value) == nil {
+			values[k.Name] = value
 		}
 	}
-	return values, nil
+	return values, err
+}
+
+// SettingsAgents are the agents that can have settings of their own: those of the configuration, and others that were
+// given some before they went from it.
+func (s *operator) SettingsAgents(ctx context.Context) ([]string, error) {
+	list := s.host.Agents()
+	kept, err := s.store.Kept(ctx, store.KeptSetting)
+	for _, k := range kept {
+		if !slices.Contains(list, k.Owner) {
+			list = append(list, k.Owner)
+		}
+	}
+	return list, err
+}
+
+// HasSettings is an error for an agent that has no settings of its own and is to be given none.
+func (s *operator) HasSettings(ctx context.Context, agent string) error {
+	known, err := s.SettingsAgents(ctx)
+	if err == nil && !slices.Contains(known, agent) {
+		err = s.knowsAgent(agent)
+	}
+	return err
+}
+
+// knowsAgent is an error where the configuration has no such agent. The empty path stands for all of them.
+func (s *core) knowsAgent(path string) error {
+	known := s.host.Agents()
+	if path == "" || slices.Contains(known, path) {
+		return nil
+	}
+	message := fmt.Sprintf("there is no agent %q: the configuration has ", path)
+	if named := slices.DeleteFunc(slices.Clone(known), func(a string) bool { return a == "" }); len(named) > 0 {
+		message += strings.Join(named, ", ")
+	} else {
+		message += "none but the main one"
+	}
+	return &abi.Error{Code: abi.CodeUsage, Message: message, Hint: "leave it empty for the main one"}
 }
 
 // Settings are those of the engine as they hold for an agent.
@@ -58,6 +92,12 @@ func (s *operator) Settings(ctx context.Context, agent string) ([]Setting, error
 // configuration. They hold from the next look at a session on; those without an agent for
 // all.
 func (s *operator) SetSettings(ctx context.Context, agent string, values map[string]string) error {
+	if err := s.knowsAgent(agent); err != nil {
+		return err
+	}
+	if _, ok := values[""]; ok || len(values) == 0 {
+		return usage("settings", "name a setting and give its value")
+	}
 	now, err := SettingsFor(ctx, s.store, agent)
 	if err != nil {
 		return err

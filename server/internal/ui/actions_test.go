@@ -308,7 +308,42 @@ func TestSettings(t *testing.T) {
 	if r := post(t, s, "/settings/reset", map[string][]string{"setting": {"none"}}); r.Status != 404 {
 		t.Errorf("%d", r.Status)
 	}
+	if r := post(t, s, "/settings", nil); r.Status != 422 || !strings.Contains(string(r.Body), "name a setting") {
+		t.Errorf("a form without a field: %d, %.400s", r.Status, r.Body)
+	}
 	b.silent()
+}
+
+// TestAgentsOfSettings: an agent that the configuration has not is none to set anything for; what it was given while it
+// was there can be looked at and taken back.
+func TestAgentsOfSettings(t *testing.T) {
+	s, _ := filled(t)
+	form := map[string][]string{"agent": {"nope"}, "setting": {"compaction.upper_threshold"}, "value": {"0.7"}}
+	for path, form := range map[string]map[string][]string{
+		"/settings": form, "/plugins/watcher": {"agent": {"nope"}, "knob.title": {"Ledger"}},
+		"/s/a/preview": {"agent": {"nope"}},
+	} {
+		if r := post(t, s, path, form); r.Status != 422 || !strings.Contains(string(r.Body), "there is no agent") {
+			t.Errorf("%s: %d, %.400s", path, r.Status, r.Body)
+		}
+	}
+	if status, _ := get(t, s, "/settings?agent=nope"); status != 422 {
+		t.Errorf("its settings: %d", status)
+	}
+	one := store.Kept{Kind: store.KeptSetting, Owner: "nope", Name: "compaction.upper_threshold", Value: []byte(`"0.7"`)}
+	if err := s.Store.Update(t.Context(), func(tx *store.Tx) error { return one.Keep(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+	if status, page := get(t, s, "/settings?agent=nope"); status != 200 || !strings.Contains(page, ">nope</option>") {
+		t.Errorf("of an agent that went: %d", status)
+	}
+	r := post(t, s, "/settings/reset", form)
+	if r.Status != 200 || !strings.Contains(string(r.Body), "The setting is back") {
+		t.Errorf("taken back: %d, %.400s", r.Status, r.Body)
+	}
+	if _, page := get(t, s, "/settings"); strings.Contains(page, ">nope</option>") {
+		t.Error("it is listed still")
+	}
 }
 
 // TestBreaker: a plugin that is left alone is called again at a click; one that is well has

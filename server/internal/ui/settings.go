@@ -29,7 +29,11 @@ type settingRow struct {
 }
 
 func (p operatorPages) settingsOf(r *http.Request) (*settingsData, error) {
-	d := &settingsData{Agent: r.FormValue("agent"), Agents: p.s.Agents(), Models: p.s.Models()}
+	d := &settingsData{Agent: r.FormValue("agent"), Models: p.s.Models()}
+	var err error
+	if d.Agents, err = p.s.SettingsAgents(r.Context()); err != nil {
+		return nil, err
+	}
 	list, err := p.s.Settings(r.Context(), d.Agent)
 	if err != nil {
 		return nil, err
@@ -70,6 +74,9 @@ func (r *settingRow) fits(models []service.Model) bool {
 }
 
 func (p operatorPages) settings(r *http.Request) (*view, error) {
+	if err := p.s.HasSettings(r.Context(), r.FormValue("agent")); err != nil {
+		return nil, err
+	}
 	d, err := p.settingsOf(r)
 	return &view{template: "settings.html", title: "Settings", data: d}, err
 }
@@ -92,6 +99,9 @@ func (p operatorPages) setSetting(r *http.Request) (*view, error) {
 func (p operatorPages) resetSetting(r *http.Request) (*view, error) {
 	agent := r.PostFormValue("agent")
 	err := p.s.ResetSetting(r.Context(), agent, r.PostFormValue("setting"))
+	if err == nil && p.s.HasSettings(r.Context(), agent) != nil {
+		agent = "" // that was its last one, and the configuration has no such agent
+	}
 	return &view{goTo: settingsPath(agent) + "&done=unset"}, err
 }
 

@@ -19,6 +19,17 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
+// As makes it an error of the code usage for whoever asks for a code, such as the pages of a server, where the cause
+// has none of its own.
+func (u usageError) As(target any) bool {
+	to, ok := target.(**abi.Error)
+	if _, coded := errors.AsType[*abi.Error](u.error); !ok || coded {
+		return false
+	}
+	*to = &abi.Error{Code: abi.CodeUsage, Message: u.Error(), Err: u.error}
+	return true
+}
+
 // Usagef is a command line that makes no sense, in words.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
