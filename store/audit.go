@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -133,7 +134,12 @@ func failureOf(e *abi.Error) AuditFailure {
 // chain until the transaction ends, so numbers have no gaps.
 func (tx *Tx) log(ctx context.Context, a *AuditEntry, content any) error {
 	const next = "UPDATE audit_head SET seq = seq + 1 WHERE one = 1 RETURNING seq, hash"
-	if err := tx.tx.QueryRowContext(ctx, next).Scan(&a.Seq, &a.Prev); err != nil {
+	switch err := tx.tx.QueryRowContext(ctx, next).Scan(&a.Seq, &a.Prev); {
+	case errors.Is(err, sql.ErrNoRows):
+		return &abi.Error{Code: abi.CodeState, Op: "audit log", Err: err,
+			Message: "the number of its last entry was removed, so nothing can be added to it",
+			Hint:    "verify the log to see what is left of it, or go on with another state folder"}
+	case err != nil:
 		return err
 	}
 	if a.Time == "" {

@@ -126,6 +126,10 @@ func TestTampering(t *testing.T) {
 		{"the last hash changed", []string{rehash + "5"}, "[{5 changed} {5 changed, and its hash with it}]"},
 		{"all gone", []string{"DELETE FROM audit"}, "[{1 cut off from the end} {2 cut off from the end} " +
 			"{3 cut off from the end} {4 cut off from the end} {5 cut off from the end}]"},
+		{"all gone, with the number of the last", []string{"DELETE FROM audit", "DELETE FROM audit_head"},
+			"[{0 removed as a whole, with the number of its last entry}]"},
+		{"the number of the last gone", []string{"DELETE FROM audit WHERE seq > 4", "DELETE FROM audit_head"},
+			"[{4 the last that is left: the number of the last entry was removed, and with it there may be others}]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t, store.InMemory, store.Options{})
@@ -140,6 +144,19 @@ func TestTampering(t *testing.T) {
 				t.Errorf("%v, %v; want %s", r.Problems, err, c.want)
 			}
 		})
+	}
+}
+
+// TestNoEnd: a log whose end is gone takes no entry, and says why.
+func TestNoEnd(t *testing.T) {
+	s := open(t, store.InMemory, store.Options{})
+	log(t, s)
+	if _, err := s.DB().ExecContext(t.Context(), "DELETE FROM audit_head"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.Delete(t.Context(), "s") })
+	if abi.CodeOf(err) != abi.CodeState || !strings.Contains(err.Error(), "the number of its last entry was removed") {
+		t.Error(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lib/pq"
+	"modernc.org/sqlite"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -26,8 +27,30 @@ func fault(op string, err error) error {
 	case errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505"):
 		return conflict(op, "somebody else was faster: %v", err)
 	}
-	return &abi.Error{Code: abi.CodeState, Op: "store." + op, Message: err.Error(), Err: err,
-		Hint: "nothing of it was stored; look at the disk, or at the database's log"}
+	e := &abi.Error{Code: abi.CodeState, Op: "store." + op, Message: err.Error(), Err: err,
+		Hint: "nothing was changed; look at the disk, or at the database's log"}
+	if damage := damaged(err); damage != "" {
+		e.Message = damage
+		e.Hint = "put a copy in its place, or move it away to begin with an empty one; sqlite3's .recover may save what is " +
+			"left"
+	}
+	return e
+}
+
+// damaged says what is wrong with a file that SQLite cannot read as a database; empty where that is not it.
+func damaged(err error) string {
+	const corrupt, notADatabase, primary = 11, 26, 0xff // SQLite's result codes, the last byte of those that say more
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return ""
+	}
+	switch lite.Code() & primary {
+	case corrupt:
+		return "the database is damaged"
+	case notADatabase:
+		return "the file is no database, or it is damaged"
+	}
+	return ""
 }
 
 func conflict(op, format string, args ...any) error {
@@ -35,15 +58,16 @@ func conflict(op, format string, args ...any) error {
 		Hint: "open the session again, and repeat what was to be done"}
 }
 
-func usage(op, format string, args ...any) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "store." + op, Message: fmt.Sprintf(format, args...)}
+// usage is the error of who asked for what cannot be. It says of what, so no operation stands before it.
+func usage(format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf(format, args...)}
 }
 
 // ErrUnknown is the cause of the error where there is no session, or compaction, of that id.
 var ErrUnknown = errors.New("none of that id is stored")
 
 // unknown is the error of a session that is not there.
-func unknown(op, session string) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "store." + op, Message: fmt.Sprintf("session %q: none of that id is stored",
-		session), Hint: "list the sessions to see their ids", Err: ErrUnknown}
+func unknown(session string) error {
+	return &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf("session %q: none of that id is stored", session),
+		Hint: "list the sessions to see their ids", Err: ErrUnknown}
 }

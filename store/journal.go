@@ -127,7 +127,7 @@ func (tx *Tx) Arriving(ctx context.Context, key string, msgs []abi.Message) (e s
 	e.Time = tx.store.opts.Now().UTC().Format(time.RFC3339)
 	if err := tx.tx.QueryRowContext(ctx, "SELECT seq + 1 FROM sessions WHERE session = $1", key).Scan(&e.Seq); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
-			err = unknown("append", key)
+			err = unknown(key)
 		}
 		return e, fault("append", err)
 	}

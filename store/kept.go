@@ -31,7 +31,7 @@ const (
 // Keep keeps the value, in the place of the one that was there.
 func (k Kept) Keep(ctx context.Context, tx *Tx) error {
 	if !json.Valid(k.Value) {
-		return usage("keep", "%s %q: the value is no JSON", k.Kind, k.Name)
+		return usage("%s %q: the value is no JSON", k.Kind, k.Name)
 	}
 	_, err := exec(ctx, tx.tx, `INSERT INTO kept (kind, owner, name, value) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (kind, owner, name) DO UPDATE SET value = $4`, k.Kind, k.Owner, k.Name, string(k.Value))

@@ -12,7 +12,7 @@ import (
 // where agent is empty, for all.
 func (tx *Tx) SetKnob(ctx context.Context, plugin, agent, name string, value json.RawMessage) error {
 	if !json.Valid(value) {
-		return usage("knobs", "knob %q of %q: the value is no JSON", name, plugin)
+		return usage("knob %q of %q: the value is no JSON", name, plugin)
 	}
 	_, err := exec(ctx, tx.tx, `INSERT INTO knobs (plugin, agent, name, value) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (plugin, agent, name) DO UPDATE SET value = $4`, plugin, agent, name, string(value))

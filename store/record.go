@@ -109,12 +109,12 @@ var Flags = []string{"good", "bad", "neutral", ""}
 // Flag keeps the operator's judgement of a compaction, one of [Flags], and notes.
 func (tx *Tx) Flag(ctx context.Context, key, compaction, flag, notes string) error {
 	if !slices.Contains(Flags, flag) {
-		return usage("flag", "flag %q: give good, bad or neutral", flag)
+		return usage("flag %q: give good, bad or neutral", flag)
 	}
 	n, err := exec(ctx, tx.tx, "UPDATE records SET flag = $3, notes = $4 WHERE session = $1 AND id = $2",
 		key, compaction, flag, notes)
 	if err == nil && n == 0 {
-		err = &abi.Error{Code: abi.CodeUsage, Op: "store.flag", Err: ErrUnknown,
+		err = &abi.Error{Code: abi.CodeUsage, Err: ErrUnknown,
 			Message: fmt.Sprintf("session %q: it has no compaction %q", key, compaction)}
 	}
 	if err == nil {

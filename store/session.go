@@ -56,7 +56,7 @@ func scanSession(row interface{ Scan(...any) error }) (s Session, err error) {
 func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []Session, next string, err error) {
 	updated, key, _ := strings.Cut(after, " ")
 	if after != "" && key == "" {
-		return nil, "", usage("sessions", "page %q: give what the page before named as next", after)
+		return nil, "", usage("page %q: give what the page before named as next", after)
 	}
 	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		one, err := scanSession(r)
@@ -76,7 +76,7 @@ func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []S
 func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
 	one, err := scanSession(s.db.QueryRowContext(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE session = $1", key))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, unknown("session", key)
+		return nil, unknown(key)
 	}
 	return &one, fault("session", err)
 }
@@ -112,7 +112,7 @@ func (tx *Tx) Describe(ctx context.Context, key string, about About, tokens int)
 		context_window = CASE WHEN $5 = 0 THEN context_window ELSE $5 END WHERE session = $1`,
 		key, tokens, about.Source, about.Model, about.Window)
 	if err == nil && n == 0 {
-		err = unknown("describe", key)
+		err = unknown(key)
 	}
 	return fault("describe", err)
 }
@@ -126,7 +126,7 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		n, err := exec(ctx, tx.tx, "DELETE FROM sessions WHERE session = $1", key)
 		if err == nil && n == 0 {
-			err = unknown("delete", key)
+			err = unknown(key)
 		}
 		if err == nil {
 			_, err = exec(ctx, tx.tx, "UPDATE audit SET content = '' WHERE session = $1", key)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -491,19 +492,6 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file that is no database is an error with the code state, and stays as
-// it is.
-func TestDamaged(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "kagewasm.db")
-	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := store.Open(t.Context(), path, store.Options{})
-	if data, _ := os.ReadFile(path); abi.CodeOf(err) != abi.CodeState || len(data) != 12000 {
-		t.Errorf("%v, and %d bytes", err, len(data))
-	}
-}
-
 // TestOutline: the outline of a session has a line for each message in the order in which
 // they came, with what took it away; a page of messages can begin with any of them.
 func TestOutline(t *testing.T) {
@@ -543,4 +531,42 @@ func TestOutline(t *testing.T) {
 			t.Errorf("%+v, %v", records, err)
 		}
 	})
+}
+
+// TestDamaged: a file that is damaged, or no database, is an error with the code state that says so, and stays as
+// it is.
+func TestDamaged(t *testing.T) {
+	for want, damage := range map[string]func([]byte) []byte{
+		"the database is damaged": func(file []byte) []byte {
+			copy(file[4096:], bytes.Repeat([]byte{0xa5}, len(file)-4096)) // behind the list of its tables
+			return file
+		},
+		"the file is no database": func([]byte) []byte { return bytes.Repeat([]byte("no database "), 1000) },
+	} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		s, err := store.Open(t.Context(), path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log(t, s)
+		s.Close()
+		file, err := os.ReadFile(path)
+		if err == nil {
+			file = damage(file)
+			err = os.WriteFile(path, file, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err = store.Open(t.Context(), path, store.Options{})
+		if abi.CodeOf(err) != abi.CodeState || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+		if err == nil {
+			s.Close()
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, file) {
+			t.Errorf("%s: %v, or it was changed", want, err)
+		}
+	}
 }

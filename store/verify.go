@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/store/internal/rows"
@@ -22,6 +23,7 @@ type AuditReport struct {
 
 // AuditProblem is an entry that is not as it was written.
 type AuditProblem struct {
+	// Seq is its number, 0 for the log as a whole.
 	Seq  int    `json:"seq"`
 	What string `json:"what"`
 }
@@ -43,10 +45,12 @@ func (s *Store) VerifyAudit(ctx context.Context) (*AuditReport, error) {
 	v := verifier{AuditReport: AuditReport{Problems: []AuditProblem{}}, gone: make(map[string][]int)}
 	var seq int
 	var hash string
-	if err := s.db.QueryRowContext(ctx, "SELECT seq, hash FROM audit_head").Scan(&seq, &hash); err != nil {
+	err := s.db.QueryRowContext(ctx, "SELECT seq, hash FROM audit_head").Scan(&seq, &hash)
+	headless := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !headless {
 		return nil, fault("verify", err)
 	}
-	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var seq int
 		var a Audited
 		var entry, content string
@@ -59,7 +63,15 @@ func (s *Store) VerifyAudit(ctx context.Context) (*AuditReport, error) {
 	if err != nil {
 		return nil, fault("verify", err)
 	}
-	v.end(seq, hash)
+	switch {
+	case !headless:
+		v.end(seq, hash)
+	case v.Entries == 0:
+		v.found(0, "removed as a whole, with the number of its last entry")
+	default:
+		v.end(v.last, v.prev)
+		v.found(v.last, "the last that is left: the number of the last entry was removed, and with it there may be others")
+	}
 	return &v.AuditReport, nil
 }
 

@@ -87,7 +87,7 @@ func (c *change) guarded(do func() error) {
 	c.err = do()
 }
 
-var errPanicked = usage("update", "the change panicked")
+var errPanicked = usage("the change panicked")
 
 // together makes changes in one transaction. Where that fails none of them is made.
 func together(s *Store, batch []*change) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +116,9 @@ session, of which the last compaction in force is meant.`,
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains(store.Flags, args[1]) {
+				return ui.Usagef("flag %q: give good, bad or neutral", args[1])
+			}
 			return f.with(c.Context(), e, func(s *store.Store) error {
 				key, compaction, err := judged(c.Context(), s, args[0])
 				if err == nil {

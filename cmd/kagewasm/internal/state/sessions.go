@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -32,7 +33,14 @@ func openStore(ctx context.Context, dir string) (*store.Store, error) {
 	if err := lost(dir); err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, filepath.Join(dir, SessionsFile), store.Options{})
+	path := filepath.Join(dir, SessionsFile)
+	s, err := store.Open(ctx, path, store.Options{})
+	if fault, ok := errors.AsType[*abi.Error](err); ok {
+		at := *fault
+		at.Op = path
+		return nil, &at
+	}
+	return s, err
 }
 
 // ReadSessions is OpenSessions for who makes nothing: it is a usage error where no

@@ -201,7 +201,11 @@ func Judged(p Printer, v *Flagged) {
 // Verified says whether the audit log is as it was written.
 func Verified(p Printer, r *store.AuditReport) {
 	for _, problem := range r.Problems {
-		p.Linef("%s %s", p.paint(red, fmt.Sprintf("entry %d:", problem.Seq)), problem.What)
+		what := "the log:"
+		if problem.Seq > 0 {
+			what = fmt.Sprintf("entry %d:", problem.Seq)
+		}
+		p.Linef("%s %s", p.paint(red, what), problem.What)
 	}
 	if len(r.Problems) == 0 {
 		p.Linef("entries: %s, as they were written", Number(r.Entries))
@@ -209,7 +213,9 @@ func Verified(p Printer, r *store.AuditReport) {
 	if r.Withheld > 0 {
 		p.Linef("of %s what was said was deleted with its session", Number(r.Withheld))
 	}
-	p.Linef("head %s", r.Head)
+	if r.Head != "" {
+		p.Linef("head %s", r.Head)
+	}
 }
 
 // Stats shows the figures of compactions.
