@@ -145,7 +145,7 @@ func bashCat(file string) agenttest.Call {
 // longSession is a recorded session with parallel calls.
 const longSession = "entireio-cli__claude-25-730c662552-0.jsonl"
 
-func recorded(t *testing.T, name string) []abi.Message {
+func recorded(t testing.TB, name string) []abi.Message {
 	t.Helper()
 	for _, path := range shared.Sessions(t) {
 		if filepath.Base(path) == name {
@@ -218,6 +218,9 @@ func TestClaudeCodeConversation(t *testing.T) {
 		}
 	}
 	c.Must(t, c.kagewasm, "lost", session)
+	if n := rollbacks(t, c.Home); n != 0 {
+		t.Errorf("nobody went back, and the store has the session going back %d times", n)
+	}
 	c.Must(t, c.kagewasm, "uninstall", "claude-code")
 	if left := agenttest.Changed(before, agenttest.Tree(t, c.Dir), claudesOwn(c)...); len(left) > 0 {
 		t.Errorf("uninstall left %v", left)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/agenttest"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
 // chatAgent is a real agent that speaks chat completions, before a scripted model.
@@ -159,18 +160,18 @@ func (a *chatAgent) compactions(t *testing.T) (all, ours int) {
 // from its result, and what was compacted stays so when the session is gone on with, and in a fork.
 func TestPiConversation(t *testing.T) {
 	features.Proves(t, "N11")
-	t.Run("0.74", func(t *testing.T) {
-		a := newPi(t)
-		if ours := a.piConversation(t); a.recordedCompactions(t) < ours {
-			t.Errorf("the store has %d compactions, pi has %d", a.recordedCompactions(t), ours)
-		}
-	})
-	t.Run("0.87", func(t *testing.T) { // which edits what it has: the store tells a compaction before that as undone
-		a := nextPi(t)
-		if a.piConversation(t); a.recordedCompactions(t) == 0 {
-			t.Error("the store has no compaction")
-		}
-	})
+	for version, start := range map[string]func(*testing.T) *chatAgent{"0.74": newPi, "0.87": nextPi} {
+		t.Run(version, func(t *testing.T) {
+			a := start(t)
+			ours := a.piConversation(t)
+			if n := a.recordedCompactions(t); n < ours {
+				t.Errorf("the store has %d compactions, pi has %d", n, ours)
+			}
+			if n := rollbacks(t, a.Home); n != 0 {
+				t.Errorf("nobody went back, and the store has the session going back %d times", n)
+			}
+		})
+	}
 }
 
 // piConversation returns how often pi has compacted.
@@ -238,5 +239,64 @@ func TestPiGoesOn(t *testing.T) {
 	}
 	if all, ours := a.compactions(t); all == 0 || ours != 0 {
 		t.Errorf("%d compactions, %d of them ours", all, ours)
+	}
+}
+
+// TestPiSubagent: pi has no subagents of its own; by the extension that comes with it, which starts a pi of its own for
+// each, one whose window is full is compacted through us, and the session that called it is left alone.
+func TestPiSubagent(t *testing.T) {
+	for version, start := range map[string]func(*testing.T) *chatAgent{"agents": newPi, "agents-next": nextPi} {
+		t.Run(version, func(t *testing.T) {
+			a := start(t)
+			a.Must(t, a.kagewasm, "install", "pi")
+			example := filepath.Join(shared.Root(t), "build", version, "node_modules", "@earendil-works", "pi-coding-agent",
+				"examples", "extensions", "subagent")
+			for _, name := range []string{"index.ts", "agents.ts"} {
+				data, err := os.ReadFile(filepath.Join(example, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				a.put(t, ".pi/agent/extensions/subagent/"+name, string(data))
+			}
+			a.put(t, ".pi/agent/agents/reader.md", "---\nname: reader\ndescription: Reads files.\nmodel: loop/m1\n---\n"+
+				"You read files.\n")
+			a.Env = append(a.Env, "PI_OFFLINE=1")
+			a.model.Say(agenttest.Answer{Calls: []agenttest.Call{{Name: "subagent", Input: map[string]any{"agent": "reader",
+				"task": "Read all the files."}}}})
+			for n := range 16 {
+				file := filepath.Join(a.Project, fmt.Sprintf("%d.txt", n))
+				text := strings.Repeat(fmt.Sprintf("line of file %d\n", n), 800)
+				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				a.model.Say(agenttest.Answer{Text: fmt.Sprintf("File %d.", n), Calls: []agenttest.Call{bashCommand(file)}})
+			}
+			a.pi(t, "Have somebody read the files.")
+			noted := 0
+			for i, r := range a.model.Requests() {
+				chatPairsWhole(t, i, r)
+				if r.Says("context summarization assistant") {
+					t.Errorf("request %d asks the model for a summary", i)
+				}
+				if !r.Says("compaction_summary-") {
+					continue
+				}
+				if noted++; !r.Says("Read all the files.") || r.Says("Have somebody read the files.") {
+					t.Errorf("request %d has a note, and is not the subagent's", i)
+				}
+			}
+			if version == "agents-next" && noted == 0 { // which compacts between two calls, and not at the end alone
+				t.Errorf("no note in %d requests", len(a.model.Requests()))
+			}
+			if last := a.model.Last(t); !last.Says("Have somebody read the files.") || len(last.Messages) > 5 {
+				t.Errorf("the last request is not the one that called: %.500s", last.Body)
+			}
+			if n := a.recordedCompactions(t); n == 0 {
+				t.Error("no compaction in the store")
+			}
+			if all, _ := a.compactions(t); all != 0 {
+				t.Errorf("the session that called was compacted %d times", all)
+			}
+		})
 	}
 }

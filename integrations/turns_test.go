@@ -65,6 +65,12 @@ func compactedForPlugins(t *testing.T, h *agenttest.Home) int {
 	return n
 }
 
+// rollbacks are how often the store has a session going back.
+func rollbacks(t *testing.T, h *agenttest.Home) int {
+	t.Helper()
+	return strings.Count(h.Must(t, agenttest.Kagewasm(t), "audit", "export"), `"type":"session.rolled_back"`)
+}
+
 // TestClaudeCodeTurns: plugins hear of the turns of Claude Code, which go on where one asks for a compaction. How the
 // mod has it compact then, and by the command, its own tests show: claude -p ends before.
 func TestClaudeCodeTurns(t *testing.T) {

@@ -13,9 +13,16 @@ import (
 // program. The history goes back to the latest state that the list begins with, and
 // what the list has beyond it arrives. Messages are known by what they say, since
 // logs without ids number them anew: Follow returns the list under the history's
-// ids.
+// ids. Results of tools that say something else where the list is kept were edited there,
+// as pi shortens them: that is pruning, and nothing goes back.
 func (h *History) Follow(ctx context.Context, list []abi.Message) ([]abi.Message, error) {
 	at, n := h.longest(list)
+	if edited := h.last().edited(list, n); edited != nil {
+		if err := h.Rewrite(ctx, edited, nil); err != nil {
+			return nil, err
+		}
+		at, n = h.longest(list)
+	}
 	was := h.points[at].messages
 	known := slices.Clone(was[:n])
 	var err error
@@ -43,6 +50,26 @@ func (h *History) Follow(ctx context.Context, list []abi.Message) ([]abi.Message
 		return nil, err
 	}
 	return append(known, arrived...), nil
+}
+
+// edited are the messages of a state, the last one, with the results that a list has in their
+// places: nil where more is different than that, or where another state has at least as
+// much in common with the list, which is n messages.
+func (p *point) edited(list []abi.Message, n int) []abi.Message {
+	was := p.messages
+	if n >= len(was) || len(list) < len(was) {
+		return nil
+	}
+	is := slices.Clone(was)
+	for i := range is {
+		if is[i].Role == abi.RoleTool && is[i].ToolCallID != "" {
+			is[i].Content = list[i].Content
+		}
+		if !saysTheSame(&is[i], &list[i]) {
+			return nil
+		}
+	}
+	return is
 }
 
 // Shared is how many messages a list begins with that the history has seen at the

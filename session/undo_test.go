@@ -142,3 +142,50 @@ func TestFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestFollowEdits: a result that was shortened where a list is kept, as pi does, is pruned, and the compaction before
+// that holds. One that says what an earlier state said goes back to that.
+func TestFollowEdits(t *testing.T) {
+	result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text("a long text")}
+	all := []abi.Message{
+		{ID: "u", Role: abi.RoleUser, Content: abi.Text("do it")},
+		{ID: "a", Role: abi.RoleAssistant, Content: abi.Text("I did something")},
+		{ID: "b", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "look", Arguments: "{}"}}},
+		result,
+	}
+	note := abi.Message{ID: "note", Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("what was said")}
+	compacted := []abi.Message{all[0], note, all[2], result}
+	h, err := session.OpenHistory(t.Context(), new(session.MemoryJournal), "s", nil)
+	if err == nil {
+		err = h.Append(t.Context(), all...)
+	}
+	if err == nil {
+		err = h.Rewrite(t.Context(), compacted, &abi.Record{ID: "cmp-1", Superseded: []string{"a"},
+			Inserted: []string{"note"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow := func(list []abi.Message) {
+		t.Helper()
+		got, err := h.Follow(t.Context(), list)
+		if err != nil || !reflect.DeepEqual(got, h.Messages()) || len(h.Compactions()) != 1 || len(got) != len(list) {
+			t.Fatalf("%s returned, %d compactions, %v", ids(got), len(h.Compactions()), err)
+		}
+		for i := range got {
+			if got[i].ID != list[i].ID || got[i].Text() != list[i].Text() {
+				t.Errorf("message %d is %s, which says %q", i, got[i].ID, got[i].Text())
+			}
+		}
+	}
+	short := result
+	short.Content = abi.Text("short")
+	list := []abi.Message{all[0], note, all[2], short, {ID: "u2", Role: abi.RoleUser, Content: abi.Text("and on")}}
+	before := h.Len()
+	follow(list)
+	if n := h.Len() - before; n != 2 {
+		t.Errorf("%d entries were added, want the pruning and what arrived", n)
+	}
+	follow(list)
+	follow(compacted)
+}

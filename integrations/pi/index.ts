@@ -11,12 +11,13 @@ export const summarized = (kept: Line[], entries: Entry[]) => {
   const piece = new Set(entries.slice(gone + 1).map(entry => entry.id))
   const first = kept.find(line => piece.has(line.id) && line.role !== "system")
   if (first === undefined || first.role === "tool") return undefined
-  const lines = kept.slice(0, kept.indexOf(first)).filter(line => line.role !== "system") // those pi carries on
+  const before = kept.slice(0, kept.indexOf(first))
+  const lines = before.filter(line => line.role !== "system") // those pi carries on
   const notes = lines.filter(line => line.kind === "compaction_summary")
   if (notes.length !== 1 || known.has(notes[0].id) || lines.some(line => line.role !== "user")) return undefined
   const still = (line: Line) => (line.kind ? "" : `The ${line.role} said, and it still holds:\n`) + textOf(line.content)
-  const ids = lines.map(line => line.id)
-  const at = lines.indexOf(notes[0])
+  const ids = before.map(line => line.id)
+  const at = before.indexOf(notes[0])
   const details = { pinned: ids.slice(0, at), note: textOf(notes[0].content), then: ids.slice(at + 1) }
   return { summary: lines.map(still).join("\n\n"), firstKeptEntryId: first.id, details: { kagewasm: details } }
 }

@@ -12,12 +12,34 @@ const resultContent = ({ text, result }) =>
 
 const idOf = (message, index) => message.handle ?? `row-${index}`
 
-// toLines leaves out rows that hold thinking alone: Claude Code drops them too.
+// joins reports whether a text or a call belongs to the answer before it: Claude Code has a row for each block of an
+// answer, and makes one row of what a compaction returns. A text behind calls is an answer of its own.
+const joins = (last, text) => last?.role === 'assistant' && (text === '' || last.toolUses.length === 0)
+
+const joined = (last, text, toolUses) => ({
+  ...last,
+  text: [last.text, text].filter(t => t !== '').join('\n\n'),
+  toolUses: [...last.toolUses, ...toolUses],
+})
+
+// answers are rows with those of one answer in one. Rows that hold thinking alone are left out: Claude Code drops them too.
+const answers = messages => {
+  const rows = []
+  messages.forEach((m, index) => {
+    const last = rows[rows.length - 1]
+    if (m.role !== 'assistant') rows.push({ ...m, id: idOf(m, index) })
+    else if (m.text === '' && m.toolUses.length === 0) return
+    else if (joins(last, m.text)) rows[rows.length - 1] = joined(last, m.text, m.toolUses)
+    else rows.push({ ...m, id: idOf(m, index) })
+  })
+  return rows
+}
+
+// toLines has a line for each message, and for each result.
 export const toLines = messages =>
-  messages.flatMap((m, index) => {
-    const id = idOf(m, index)
+  answers(messages).flatMap(m => {
+    const { id } = m
     if (m.role === 'assistant') {
-      if (m.text === '' && m.toolUses.length === 0) return []
       const calls = m.toolUses.map(u => ({ id: u.tool_use_id, name: u.tool, arguments: u.input }))
       return [{ id, role: 'assistant', content: m.text, tool_calls: calls.length > 0 ? calls : undefined }]
     }
@@ -51,10 +73,8 @@ export const toMessages = (lines, before) => {
       else out.push({ role: 'user', text: '', toolUses: [], toolResults: [result] })
     } else if (line.role === 'assistant') {
       const toolUses = (line.tool_calls ?? []).map(c => ({ tool_use_id: c.id, tool: c.name, input: argumentsOf(c) }))
-      if (last?.role === 'assistant' && (text === '' || last.toolUses.length === 0)) {
-        last.text = [last.text, text].filter(t => t !== '').join('\n\n')
-        last.toolUses.push(...toolUses)
-      } else out.push({ role: 'assistant', text, toolUses })
+      if (joins(last, text)) out[out.length - 1] = joined(last, text, toolUses)
+      else out.push({ role: 'assistant', text, toolUses })
     } else {
       const row = rows.get(line.id)
       out.push(row?.text === text && row.toolResults === undefined ? row : { role: 'user', text, toolUses: [] })

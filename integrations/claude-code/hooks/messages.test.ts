@@ -13,9 +13,18 @@ const talk = [
 ]
 
 describe('messages', () => {
-  test('each result is a line, and thinking alone is none', () => {
+  test('each answer and each result is a line, and thinking alone is none', () => {
     const lines = toLines(talk)
-    expect(lines.map(l => `${l.role} ${l.id}`)).toEqual(['user u1', 'assistant a1', 'assistant a2', 'tool r1/0', 'tool r1/1', 'user u2'])
+    expect(lines.map(l => `${l.role} ${l.id}`)).toEqual(['user u1', 'assistant a1', 'tool r1/0', 'tool r1/1', 'user u2'])
+    expect(lines[1].content).toBe('I look.')
+    expect(lines[1].tool_calls.length).toBe(2)
+  })
+
+  test('what stayed reads the same in the next compaction', () => {
+    const said = messages => toLines(messages).map(({ id, ...line }) => line)
+    const answer = { role: 'assistant', text: 'And this.', toolUses: [], handle: 'a3' }
+    const rows = [...talk.slice(0, 4), answer, ...talk.slice(4)]
+    expect(said(toMessages(toLines(rows), rows))).toEqual(said(rows))
   })
 
   test('no answer and no result keeps its handle, words of a person do', () => {
