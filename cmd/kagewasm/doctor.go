@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
@@ -42,6 +43,7 @@ it. It exits with 1 where there is anything to fix.`,
 					v.Agents = append(v.Agents, examine(c.Context(), p))
 				}
 			}
+			v.Background = state.Background(cmp.Or(f.state, e.stateHome))
 			if err := show(e, f.asJSON, v, ui.Doctor); err != nil {
 				return err
 			}
@@ -73,11 +75,11 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 		look("plug", "kagewasm is not installed in "+p.agent.Title, again)
 		return one
 	case p.setup.Version == "":
-		look("program", "there is no program "+p.agent.Program, p.agent.Get)
+		look("program", "there is no program "+p.agent.Program+" here, so nothing was tried in it: "+p.agent.Get, "")
 	default:
 		look("program", p.agent.Title+" "+p.setup.Version, "")
 	}
-	usable := one.Findings[0].OK
+	usable := p.setup.Version != ""
 	if why := stale(p); why != "" {
 		look("plug", why, again)
 		return one

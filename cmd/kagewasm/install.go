@@ -219,9 +219,13 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
 		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Next: p.plan.Next, DryRun: f.dryRun}
+	blocked := plug.Blocked(steps)
 	if f.dryRun {
-		v.Refused = f.wouldRefuse(ctx, e, p)
+		v.Refused = f.wouldRefuse(ctx, e, p, blocked)
 		return show(e, f.asJSON, v, ui.Install)
+	}
+	if blocked != nil {
+		return blocked
 	}
 	if err := f.mayReplace(e, p); err != nil {
 		return err
@@ -237,15 +241,32 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 			return err
 		}
 	}
-	if err := p.record.Install(p.plan, steps, readVersion().Version, p.setup); err != nil {
+	if err := p.install(steps); err != nil {
 		return err
 	}
 	return show(e, f.asJSON, v, ui.Install)
 }
 
+// install carries out the steps. What a first installation has done that fails on the way is undone.
+func (p *plugged) install(steps []plug.Step) error {
+	fresh := !p.record.Installed()
+	err := p.record.Install(p.plan, steps, readVersion().Version, p.setup)
+	if err == nil || !fresh {
+		return err
+	}
+	back, rerr := p.record.Removal(p.plan)
+	if rerr == nil {
+		rerr = p.record.Uninstall(back)
+	}
+	return errors.Join(err, rerr)
+}
+
 // wouldRefuse says why an installation that is only shown would be refused; empty where it would not, as far as can be
 // known without changing anything.
-func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged) string {
+func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged, blocked error) string {
+	if blocked != nil {
+		return blocked.Error()
+	}
 	if len(p.plan.Rivals) > 0 && !f.yes && !p.record.Installed() && !e.terminal {
 		return refusedFor(p).Error()
 	}
@@ -253,6 +274,7 @@ func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged) string {
 		return ""
 	}
 	if _, err := plug.Answers(ctx, p.plan.Keeps, false); err != nil && !plug.Manages() {
+		p.plan.Next = "kagewasm install " + p.agent.Name + " says what to keep running"
 		return unkept(p, err, "").Error()
 	}
 	return ""
@@ -294,7 +316,7 @@ func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
 			rerr = leaveSettings(service)
 		}
 		err = errors.Join(err, rerr)
-		return nil, unkept(p, err, "nothing was changed; ")
+		return nil, unkept(p, err, "nothing of "+p.agent.Title+"'s was changed; ")
 	}
 	return p.record.Steps(p.plan)
 }
@@ -338,22 +360,28 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 	if err != nil {
 		return err
 	}
+	removal := p.record.Removal
 	if !p.record.Installed() {
-		return show(e, f.asJSON, &ui.Installed{Agent: name, Title: p.agent.Title, Steps: []ui.FileStep{}}, ui.Uninstall)
+		removal = plug.Leftovers
 	}
-	steps, err := p.record.Removal(p.plan)
+	steps, err := removal(p.plan)
+	if err == nil {
+		err = plug.Blocked(steps)
+	}
 	if err != nil {
 		return err
 	}
 	if !f.dryRun {
-		plug.Run(p.plan.Stop) // it may not run
+		if p.record.Installed() {
+			plug.Run(p.plan.Stop) // it may not run
+		}
 		err = p.record.Uninstall(steps)
 	}
 	if err != nil {
 		return err
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun}
-	if dir := cmp.Or(f.state, e.stateHome); !f.dryRun {
+	if dir := cmp.Or(f.state, e.stateHome); !f.dryRun && len(steps) > 0 {
 		v.State, v.Server = dir, state.Taken(dir)
 	}
 	return show(e, f.asJSON, v, ui.Uninstall)
@@ -363,7 +391,7 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 func shownSteps(steps []plug.Step) []ui.FileStep {
 	shown := make([]ui.FileStep, 0, len(steps))
 	for _, s := range steps {
-		one := ui.FileStep{Path: s.Path, Aside: s.Aside}
+		one := ui.FileStep{Path: s.Path, Aside: s.Aside, Kept: s.Kept}
 		switch {
 		case !s.Changes():
 			one.Does = "unchanged"

@@ -95,7 +95,7 @@ func (f *serveFlags) run(ctx context.Context, e env) (err error) {
 	f.compact.state = f.state
 	e.linger(time.Minute)
 	log := f.logger(e)
-	place, err := state.Serve(f.state, e.stateHome, e.say)
+	place, err := f.place(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (f *serveFlags) listeners(place *state.Served) (list []net.Listener, err er
 	if f.listen != "none" {
 		l, err := net.Listen("tcp", f.listen)
 		if err != nil {
-			return nil, ui.Usagef("--listen %s: %w: give another port, or none", f.listen, err)
+			return nil, unusableListen(f.listen, err)
 		}
 		list = append(list, l)
 	}
@@ -188,6 +188,10 @@ func (f *serveFlags) listeners(place *state.Served) (list []net.Listener, err er
 		return nil, ui.Usagef("serve: --listen none and --socket none leave nobody a way in: give one of them")
 	}
 	return list, nil
+}
+
+func unusableListen(address string, err error) error {
+	return ui.Usagef("--listen %s: %w: give another port, or none", address, err)
 }
 
 // announce says where the server is.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
@@ -74,6 +76,30 @@ func (f *serveFlags) background(c *cobra.Command, e env) error {
 	return show(e, f.asJSON, daemon.Address{Socket: daemon.Socket(dir)}, func(p ui.Printer, a daemon.Address) {
 		p.Linef("listening on %s", a.Socket)
 	})
+}
+
+// place takes the state folder. A server in the background gives it up to one that a person starts, which the plugs ask
+// from then on.
+func (f *serveFlags) place(ctx context.Context, e env) (*state.Served, error) {
+	if f.listen != "none" {
+		if _, err := net.ResolveTCPAddr("tcp", f.listen); err != nil {
+			return nil, unusableListen(f.listen, err)
+		}
+	}
+	background := f.idle > 0 && f.listen == "none"
+	place, err := state.Serve(f.state, e.stateHome, e.say)
+	dir := cmp.Or(f.state, e.stateHome)
+	if abi.CodeOf(err) == abi.CodeBusy && !background && state.Background(dir) {
+		e.say("the server in the background ends, and this one answers in its place")
+		if serr := daemon.Stop(ctx, dir); serr != nil && !errors.Is(serr, daemon.ErrNone) {
+			return nil, errors.Join(err, serr)
+		}
+		place, err = state.Serve(f.state, e.stateHome, e.say)
+	}
+	if err == nil && background {
+		err = place.Yield()
+	}
+	return place, err
 }
 
 // outdated is closed when the program of a server that was started on demand is another one than at its start, as the

@@ -135,6 +135,30 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeTakesOver: a server that plugs started in the background gives its folder up to one that a person starts,
+// which answers at the same socket. One that a person started gives up to nobody, and the next one is told how it ends.
+func TestServeTakesOver(t *testing.T) {
+	dir := agenttest.Folder(t)
+	home := filepath.Join(dir, "state")
+	if code, said := runOn(t, home, "serve", "--background"); code != 0 || !state.Background(home) {
+		t.Fatalf("%d %s; known to run in the background: %v", code, said, state.Background(home))
+	}
+	if code, said := runOn(t, home, "serve", "--listen", "abc"); code != 2 || !strings.Contains(said, "--listen abc") ||
+		!state.Background(home) {
+		t.Errorf("an address that is none: %d %s", code, said)
+	}
+	s := serve(t, home, t.TempDir(), "--listen", "127.0.0.1:0", "--no-config")
+	if state.Background(home) || s.URL == "" {
+		t.Errorf("it listens at %q, and one in the background goes on: %v", s.URL, state.Background(home))
+	}
+	s.do(t, "GET", "/sessions", nil, nil)
+	if code, said := runOn(t, home, "serve", "--listen", "127.0.0.1:0"); code == 0 ||
+		!strings.Contains(said, "kagewasm serve --stop") {
+		t.Errorf("a second one: %d %s", code, said)
+	}
+	s.interrupted(t)
+}
+
 // TestServeStopsWhenIdle: a server that was started on demand ends by itself, and the next
 // one who needs it starts another; two at once get the same.
 func TestServeStopsWhenIdle(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package yamldoc reads YAML into values that know their line and column, for
-// readers that have to say where something is wrong. [Parse] is all there is to
-// call; what a value may be is for the reader to decide.
+// readers that have to say where something is wrong: [Parse]. What a value may be is
+// for the reader to decide. [Check] says whether a text is YAML at all.
 //
 // Texts come from strangers, and are read before anybody is asked whether to trust
 // them. So the time and memory of [Parse] are in proportion to the length: it
@@ -77,14 +77,32 @@ type Entry struct{ Key, Value *Value }
 // Parse reads the documents of a text, each nil where it holds nothing. Errors are
 // [*Error].
 func Parse(data []byte) (docs []*Value, err error) {
+	r := reader{keys: make(map[key]Pos)}
+	err = load(data, func(doc *yaml.Node) error {
+		v, err := r.document(doc)
+		docs = append(docs, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return docs, nil
+}
+
+// Check is the error of a text that no reader of YAML could read. Keys that stand twice, aliases and tags are fine.
+// Errors are [*Error].
+func Check(data []byte) error { return load(data, func(*yaml.Node) error { return nil }) }
+
+// load calls a function for each document of a text.
+func load(data []byte, each func(doc *yaml.Node) error) error {
 	switch {
 	case len(data) > MaxBytes:
-		return nil, &Error{Message: fmt.Sprintf("%d bytes, %d allowed", len(data), MaxBytes)}
+		return &Error{Message: fmt.Sprintf("%d bytes, %d allowed", len(data), MaxBytes)}
 	case !utf8.Valid(data):
-		return nil, &Error{Message: "not UTF-8: save it as UTF-8"}
+		return &Error{Message: "not UTF-8: save it as UTF-8"}
 	}
 	if err := scan(data); err != nil {
-		return nil, err
+		return err
 	}
 	// The parser refuses documents that say they are of the version it reads them in.
 	if rest, ok := bytes.CutPrefix(data, []byte("%YAML 1.2")); ok {
@@ -92,22 +110,19 @@ func Parse(data []byte) (docs []*Value, err error) {
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(limits{}))
 	if err != nil {
-		return nil, &Error{Message: err.Error()}
+		return &Error{Message: err.Error()}
 	}
-	r := reader{keys: make(map[key]Pos)}
 	for {
 		var doc yaml.Node
 		switch err := loader.Load(&doc); {
 		case errors.Is(err, io.EOF):
-			return docs, nil
+			return nil
 		case err != nil:
-			return nil, asError(err)
+			return asError(err)
 		}
-		v, err := r.document(&doc)
-		if err != nil {
-			return nil, err
+		if err := each(&doc); err != nil {
+			return err
 		}
-		docs = append(docs, v)
 	}
 }
 

@@ -3,8 +3,11 @@ package plug
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"os"
 	"time"
 )
 
@@ -42,6 +45,12 @@ func who(ctx context.Context, address string) (string, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err
+		}
+		if s, ok := errors.AsType[*os.SyscallError](err); ok {
+			err = s.Err
+		}
 		return "", fmt.Errorf("nothing answers at %s: %w", address, err)
 	}
 	defer resp.Body.Close()

@@ -62,7 +62,7 @@ func putHooks(was []byte, hooks []classicHook) ([]byte, error) {
 	}
 	doc, err := hujson.Parse(was)
 	if err != nil {
-		return nil, err
+		return nil, noJSON(err)
 	}
 	for _, h := range hooks {
 		type command struct {
@@ -87,7 +87,7 @@ func putHooks(was []byte, hooks []classicHook) ([]byte, error) {
 func takeHooks(now []byte, hooks []classicHook) ([]byte, error) {
 	doc, err := hujson.Parse(now)
 	if err != nil {
-		return nil, err
+		return nil, noJSON(err)
 	}
 	for _, h := range hooks {
 		at := "/hooks/" + h.event

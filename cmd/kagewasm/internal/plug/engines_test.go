@@ -42,6 +42,12 @@ func TestEnginesInConfigurations(t *testing.T) {
 			added: "// first\n",
 			left: "// first\n{\n  // plugins: mine\n  gateway: {port: 1, 'bind': 'it\\'s \"loop\"', url: \"http://x/y:z\",},\n" +
 				"  plugins /* a */ : {slots: {contextEngine: \"lossless\"}, allow: ['x']},\n}\n"},
+		{why: "an engine in single quotes", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
+			was: "{plugins: {slots: {contextEngine: 'loss\\'less' /* x */, a: 1}}}\n", has: "contextEngine: \"kagewasm\"",
+			added: "// first\n", left: "// first\n{plugins: {slots: {contextEngine: 'loss\\'less' /* x */, a: 1}}}\n"},
+		{why: "an engine in single quotes, at the end", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
+			was: "{plugins: {slots: {contextEngine: 'lossless'}}}\n", has: "contextEngine: \"kagewasm\"",
+			added: "// first\n", left: "// first\n{plugins: {slots: {contextEngine: 'lossless'}}}\n"},
 		{why: "JSON5 without plugins", agent: "openclaw", file: ".openclaw/openclaw.json", was: "{agents: {list: []}}\n",
 			has: "{agents: {list: []}"},
 		{why: "the built-in", agent: "openclaw", file: ".openclaw/openclaw.json",
@@ -58,15 +64,7 @@ func TestEnginesInConfigurations(t *testing.T) {
 				write(t, path, c.was)
 			}
 			before := contents(t, home)
-			var p plug.Plan
-			for _, a := range plug.Agents() {
-				if a.Name == c.agent {
-					var err error
-					if p, err = a.Plan(plug.Setup{Home: home, Getenv: func(string) string { return "" }}); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			p := planOf(t, c.agent, home, "")
 			if (len(p.Rivals) > 0) != c.rival {
 				t.Errorf("rivals %v", p.Rivals)
 			}
@@ -89,4 +87,54 @@ func TestEnginesInConfigurations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRefusedConfigurations: a file that its agent could not read is left as it is, and where it is wrong is told. What
+// only looks odd is edited.
+func TestRefusedConfigurations(t *testing.T) {
+	for _, c := range []struct {
+		agent, version, file, was, says string // nothing is said where it is edited
+	}{
+		{agent: "openclaw", file: ".openclaw/openclaw.json", was: "not JSON",
+			says: "it is no JSON: line 1, column 1: invalid literal: not"},
+		{agent: "claude-code", version: "2.1.200", file: ".claude/settings.json", was: "{\"a\": }",
+			says: "it is no JSON: line 1, column 7: "},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "this: [is: not yaml\n",
+			says: "it is no YAML: line 2: did not find expected ',' or ']', while parsing a flow sequence that begins in"},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "a: \"open\nb: 2\n", says: "it is no YAML: "},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "a: 1\na: 2\nb: &x {c: !d e}\nf: *x\n"},
+	} {
+		t.Run(c.agent+" "+c.was, func(t *testing.T) {
+			home := t.TempDir()
+			path := filepath.Join(home, filepath.FromSlash(c.file))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, c.was)
+			before := contents(t, home)
+			_, err := open(t, t.TempDir()).Steps(planOf(t, c.agent, home, c.version))
+			if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), path+": "+c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+			if now := contents(t, home); now != before {
+				t.Errorf("it was\n%s\nand is\n%s", before, now)
+			}
+		})
+	}
+}
+
+// planOf is the plan of an agent that has nothing but its home folder.
+func planOf(t *testing.T, agent, home, version string) plug.Plan {
+	t.Helper()
+	for _, a := range plug.Agents() {
+		if a.Name == agent {
+			p, err := a.Plan(plug.Setup{Home: home, Getenv: func(string) string { return "" }, Version: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+	}
+	t.Fatalf("no agent %s", agent)
+	return plug.Plan{}
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/integrations"
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // hermes takes the context engine that its configuration names, and loads none by itself.
@@ -53,8 +55,20 @@ func blockOf(file []byte) []byte {
 	return block
 }
 
+// noYAML is the error of a file that is no YAML.
+func noYAML(err error) error {
+	at := ""
+	if e, ok := errors.AsType[*yamldoc.Error](err); ok && e.Line > 0 {
+		at = "line " + strconv.Itoa(e.Line) + ": "
+	}
+	return errors.New("it is no YAML: " + at + err.Error())
+}
+
 // putContext names kagewasm as the engine, on a line of its own.
 func putContext(was []byte) ([]byte, error) {
+	if err := yamldoc.Check(was); err != nil {
+		return nil, noYAML(err)
+	}
 	if contextFlow().Match(was) {
 		return nil, errors.New(`"context" stands on one line: write its keys below it, one a line, and install again`)
 	}

@@ -2,6 +2,7 @@ package plug
 
 import (
 	"encoding/base64"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,7 +24,12 @@ func parse5(doc []byte) (hujson.Value, error) {
 	if v, err := hujson.Parse([]byte(inQuotes(string(doc)))); err == nil {
 		return v, nil
 	}
-	return v, err
+	return v, noJSON(err)
+}
+
+// noJSON is the error of a file that is no JSON.
+func noJSON(err error) error {
+	return errors.New("it is no JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
 }
 
 // tokens5 are what has to be told apart: comments, texts, and words, of which those before a colon are keys.
@@ -47,10 +53,38 @@ func inQuotes(doc string) string {
 		default:
 			text = strconv.Quote(token)
 		}
-		b.WriteString(doc[last:at[0]] + text + quotedMark + base64.StdEncoding.EncodeToString([]byte(token)) + "*/")
+		b.WriteString(doc[last:at[0]] + text + marked(token))
 		last = at[1]
 	}
 	return b.String() + doc[last:]
+}
+
+// marked is the comment that says what a token was.
+func marked(token string) string {
+	return quotedMark + base64.StdEncoding.EncodeToString([]byte(token)) + "*/"
+}
+
+// rawAt is what a text of a document that parse5 read was before it was put in double quotes; empty where it stood in
+// them.
+func rawAt(doc *hujson.Value, at string) string {
+	v := doc.Find(at)
+	if v == nil {
+		return ""
+	}
+	text := doc.Pack()[v.StartOffset:]
+	place := quotedToken().FindSubmatchIndex(text)
+	if place == nil || place[0] > 0 {
+		return ""
+	}
+	raw, _ := base64.StdEncoding.DecodeString(string(text[place[6]:place[7]])) // inQuotes wrote it
+	return string(raw)
+}
+
+// markRaw has a text written as it was before; raw is empty for one in double quotes.
+func markRaw(doc *hujson.Value, at, raw string) {
+	if v := doc.Find(at); v != nil && raw != "" {
+		v.Value = hujson.Literal(string(v.Value.(hujson.Literal)) + marked(raw))
+	}
 }
 
 // asText is a text in single quotes, in double ones.

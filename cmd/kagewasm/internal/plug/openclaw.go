@@ -41,6 +41,7 @@ const (
 	engineSlot  = "/plugins/slots/contextEngine"
 	engineEntry = "/plugins/entries/kagewasm"
 	engineWas   = engineEntry + "/config/replaces"
+	engineRaw   = engineEntry + "/config/written" // as it stood there, where that was not in double quotes
 )
 
 // textAt is a text in a document, empty where there is none.
@@ -64,7 +65,11 @@ func putEngine(was []byte) ([]byte, error) {
 	}
 	entry := map[string]any{"enabled": true}
 	if engine := textAt(&doc, engineSlot); engine != "" {
-		entry["config"] = map[string]any{"replaces": engine}
+		config := map[string]any{"replaces": engine}
+		if raw := rawAt(&doc, engineSlot); raw != "" {
+			config["written"] = raw
+		}
+		entry["config"] = config
 	}
 	err = errors.Join(ensure(&doc, "/plugins", "{}"), ensure(&doc, "/plugins/slots", "{}"), ensure(&doc,
 		"/plugins/entries", "{}"),
@@ -82,7 +87,9 @@ func takeEngine(now []byte) ([]byte, error) {
 	switch {
 	case textAt(&doc, engineSlot) != "kagewasm": // the user has chosen another
 	case replaced != "":
-		err = patch(&doc, "replace", engineSlot, replaced)
+		if err = patch(&doc, "replace", engineSlot, replaced); err == nil {
+			markRaw(&doc, engineSlot, textAt(&doc, engineRaw))
+		}
 	default:
 		err = patch(&doc, "remove", engineSlot, nil)
 	}

@@ -248,3 +248,87 @@ func TestOlder(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocked: what stands in the way is told before anything is written.
+func TestBlocked(t *testing.T) {
+	for _, c := range []struct {
+		why, says string // nothing is said where nothing is in the way
+		before    func(t *testing.T, home string)
+	}{
+		{why: "nothing", before: func(*testing.T, string) {}},
+		{why: "a file where a folder is wanted", says: "plugs is no folder", before: func(t *testing.T, home string) {
+			write(t, filepath.Join(home, "plugs"), "mine\n")
+		}},
+		{why: "a link to nothing there", says: "plugs is no folder", before: func(t *testing.T, home string) {
+			if err := os.Symlink(filepath.Join(home, "none"), filepath.Join(home, "plugs")); err != nil {
+				t.Skip(err)
+			}
+		}},
+		{why: "a read-only file of the user's", says: "conf: it is read-only", before: func(t *testing.T, home string) {
+			readOnly(t, filepath.Join(home, "settings.conf"))
+		}},
+		{why: "a read-only file that stays", before: func(t *testing.T, home string) {
+			readOnly(t, filepath.Join(home, "policy.yaml"))
+		}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			home, folder := t.TempDir(), t.TempDir()
+			c.before(t, home)
+			steps, err := open(t, folder).Steps(agentAt(home))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = plug.Blocked(steps)
+			if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// readOnly writes a file that nobody may change.
+func readOnly(t *testing.T, path string) {
+	t.Helper()
+	write(t, path, "mine\n")
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSettingsAsWritten: settings that were there before an installation go with it where they say what we write, as
+// those that a refused installation left; so they do where nothing is installed. Those that say something else stay.
+func TestSettingsAsWritten(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		stays bool
+	}{{"policy\n", false}, {"mine\n", true}} {
+		for _, installed := range []bool{true, false} {
+			home, folder := t.TempDir(), t.TempDir()
+			p := agentAt(home)
+			path := filepath.Join(home, "policy.yaml")
+			write(t, path, c.text)
+			r := open(t, folder)
+			removal := plug.Leftovers
+			if installed {
+				install(t, folder, p)
+				r = open(t, folder)
+				removal = r.Removal
+			}
+			steps, err := removal(p)
+			if err == nil {
+				err = r.Uninstall(steps)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(path); (err == nil) != c.stays {
+				t.Errorf("%q, installed %v: %v", c.text, installed, err)
+			}
+			for _, s := range steps {
+				if s.Path == path && s.Kept != c.stays {
+					t.Errorf("%q, installed %v: kept %v", c.text, installed, s.Kept)
+				}
+			}
+		}
+	}
+}

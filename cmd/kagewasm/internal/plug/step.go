@@ -16,6 +16,8 @@ type Step struct {
 	Was, Will []byte
 	// Aside is where a changed file of ours is kept when it goes; empty for nowhere.
 	Aside string
+	// Kept says that settings stay because they are the user's.
+	Kept bool
 }
 
 // Changes reports whether the step does anything.

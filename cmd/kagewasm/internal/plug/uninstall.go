@@ -1,6 +1,7 @@
 package plug
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,8 +35,10 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 		return step, err
 	}
 	switch i := slices.IndexFunc(p.Edits, func(e Edit) bool { return e.Path == t.Path }); {
+	case t.Settings && pristine(t.Path, now, p):
+		step.Will = nil // they were there before, and say what we write
 	case t.Settings:
-		step.Will = now // changed by the user, or theirs from the beginning
+		step.Will, step.Kept = now, true // changed by the user, or theirs from the beginning
 	case !t.Part:
 		step.Aside = filepath.Join(filepath.Dir(r.path), "changed", filepath.Base(t.Path))
 	case i < 0:
@@ -43,10 +46,34 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 			"what names kagewasm", t.Path)
 	default:
 		if step.Will, err = p.Edits[i].Take(now); err != nil {
-			return step, fmt.Errorf("%s: %w", t.Path, err)
+			return step, refused(t.Path, err.Error(), "mend it", err)
 		}
 	}
 	return step, nil
+}
+
+// pristine reports whether settings are as this version writes them.
+func pristine(path string, now []byte, p Plan) bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool {
+		return f.Settings && f.Path == path && bytes.Equal(f.Data, now)
+	})
+}
+
+// Leftovers are the steps that remove settings which lie there though nothing is installed, and nobody changed.
+func Leftovers(p Plan) (steps []Step, err error) {
+	for _, f := range p.Files {
+		if !f.Settings {
+			continue
+		}
+		now, err := read(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil && pristine(f.Path, now, p) {
+			steps = append(steps, Step{Path: f.Path, Was: now})
+		}
+	}
+	return steps, nil
 }
 
 // Uninstall carries out the steps of a removal, and removes the folders that were made and hold nothing else.
@@ -57,7 +84,7 @@ func (r *Record) Uninstall(steps []Step) error {
 	r.Files = nil
 	for _, dir := range slices.Backward(r.Folders) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) &&
-			!errors.Is(err, fs.ErrExist) {
+			!errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

@@ -23,6 +23,8 @@ const (
 	TokenFile  = "serve-token"
 	SocketFile = "serve.sock"
 	serveLock  = "serve.lock"
+	// yieldLock is held beside it by a server in the background.
+	yieldLock = "serve-background.lock"
 )
 
 // Served is the state folder of a server. One server at a time has it. Close it.
@@ -33,6 +35,7 @@ type Served struct {
 	// Socket is where its socket lies; empty where there is no folder for it.
 	Socket string
 	lock   *flock.Flock
+	yields *flock.Flock // nil where it does not run in the background
 }
 
 // Serve takes a state folder for a server, and makes its token where there is none.
@@ -53,7 +56,7 @@ func Serve(dir, home string, say func(string)) (*Served, error) {
 	defer cancel()
 	if got, err := s.lock.TryLockContext(ctx, 20*time.Millisecond); !got {
 		return nil, &abi.Error{Code: abi.CodeBusy, Op: "serve", Message: dir + ": another server has this state folder",
-			Hint: "use that one, or give another folder with --state DIR", Err: err}
+			Hint: "use that one, end it with kagewasm serve --stop, or give another folder with --state DIR", Err: err}
 	}
 	var err error
 	if s.Token, err = token(s.TokenFile); err != nil {
@@ -61,6 +64,18 @@ func Serve(dir, home string, say func(string)) (*Served, error) {
 	}
 	return s, nil
 }
+
+// Yield says that the server runs in the background, and goes when somebody wants one of their own.
+func (s *Served) Yield() error {
+	if s.lock == nil {
+		return nil
+	}
+	s.yields = flock.New(filepath.Join(s.Dir, yieldLock), flock.SetPermissions(0o600))
+	return s.yields.Lock()
+}
+
+// Background says whether a server runs in the background over the state folder.
+func Background(dir string) bool { return held(filepath.Join(dir, yieldLock)) }
 
 // Unserved waits until no server has a state folder.
 func Unserved(ctx context.Context, dir string) error {
@@ -76,12 +91,19 @@ func (s *Served) Close() error {
 	if s.lock == nil {
 		return nil
 	}
-	return s.lock.Unlock()
+	var err error
+	if s.yields != nil {
+		err = s.yields.Unlock()
+	}
+	return errors.Join(err, s.lock.Unlock())
 }
 
 // Taken says whether a server has the state folder: one that runs, starts or ends.
-func Taken(dir string) bool {
-	lock := flock.New(filepath.Join(dir, serveLock), flock.SetPermissions(0o600))
+func Taken(dir string) bool { return held(filepath.Join(dir, serveLock)) }
+
+// held says whether a process has the lock of a path.
+func held(path string) bool {
+	lock := flock.New(path, flock.SetPermissions(0o600))
 	if info, err := os.Stat(lock.Path()); err != nil || !info.Mode().IsRegular() {
 		return false
 	}

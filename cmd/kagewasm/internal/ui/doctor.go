@@ -5,6 +5,8 @@ type Diagnosis struct {
 	Agents []Patient `json:"agents"`
 	// Server is what is wrong with the server of the state folder; nil for nothing.
 	Server *Finding `json:"server,omitempty"`
+	// Background says that a server runs in the background, which the plugs ask, and doctor.
+	Background bool `json:"background,omitempty"`
 }
 
 // Patient is an agent, and what was found.
@@ -50,6 +52,9 @@ func Doctor(p Printer, d *Diagnosis) {
 	}
 	if d.Server != nil {
 		p.finding(*d.Server)
+	}
+	if d.Background {
+		p.Linef("a server runs in the background until nobody has asked it for half an hour: kagewasm serve --stop ends it")
 	}
 }
 

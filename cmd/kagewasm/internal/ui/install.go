@@ -27,6 +27,8 @@ type FileStep struct {
 	Diff string `json:"diff,omitempty"`
 	// Aside is where a file is kept that was changed, and goes.
 	Aside string `json:"aside,omitempty"`
+	// Kept says that settings stay because the user has changed them.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // Install tells what an installation did, or would do.
@@ -73,12 +75,18 @@ func Uninstall(p Printer, v *Installed) {
 
 // steps lists files, with the differences where nothing is done yet or a file is somebody else's too.
 func (p Printer) steps(v *Installed) {
+	if v.DryRun && len(v.Steps) > 0 {
+		p.Linef("nothing is changed now, what follows would be done:")
+	}
 	for _, s := range v.Steps {
 		p.Linef("%s %s", p.paint(dim, pad(s.Does, 9)), s.Path)
+		if s.Kept {
+			p.Linef("          it is kept: it is not as kagewasm wrote it")
+		}
 		if s.Aside != "" {
 			p.Linef("          it was changed, and is kept as %s", s.Aside)
 		}
-		if s.Diff == "" || s.Does != "changed" && !v.DryRun {
+		if s.Diff == "" || s.Does != "changed" && !(v.DryRun && s.Does == "new") {
 			continue
 		}
 		for line := range strings.Lines(s.Diff) {

@@ -1,0 +1,46 @@
+package plug
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Blocked is the error where a step cannot be carried out: a file is to come below what is no folder, or one is to
+// change that its owner made read-only. It is asked before the first step, so that nothing is done by halves.
+func Blocked(steps []Step) error {
+	for _, s := range steps {
+		if !s.Changes() {
+			continue
+		}
+		if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
+			return refused(s.Path, "it is read-only", "make it writable", nil)
+		}
+		if s.Will == nil {
+			continue
+		}
+		if dir, taken := takenFolder(filepath.Dir(s.Path)); taken {
+			return refused(s.Path, dir+" is no folder", "move it away", nil)
+		}
+	}
+	return nil
+}
+
+// takenFolder looks for what stands where a folder is wanted, or one above it, and is none.
+func takenFolder(dir string) (at string, taken bool) {
+	for ; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil {
+			return dir, !info.IsDir()
+		}
+		if _, err := os.Lstat(dir); err == nil || filepath.Dir(dir) == dir {
+			return dir, err == nil // a link to nothing
+		}
+	}
+}
+
+// refused is the error of a file that is left as it is.
+func refused(path, why, mend string, err error) error {
+	return &abi.Error{Code: abi.CodeUsage, Message: path + ": " + why, Hint: mend + ", and try again: nothing was changed",
+		Err: err}
+}
