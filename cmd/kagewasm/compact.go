@@ -112,7 +112,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	}
 	keep := f.learns(e, &opts)
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
-	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
+	sink := &sink{e: e, session: session, to: transcript.Format(f.to), in: path, out: f.out, dryRun: f.dryRun,
 		count: func(ctx context.Context, s *transcript.Session) (int, error) {
 			return cost(ctx, counter, s, f.overhead)
 		}}
@@ -334,7 +334,7 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 		var buf bytes.Buffer
 		rerr := ui.JSON(&buf, result.Report)
 		if rerr == nil {
-			rerr = files.Write(f.report, buf.Bytes())
+			rerr = files.WriteFor(f.report, buf.Bytes(), path)
 		}
 		err = errors.Join(err, rerr)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -16,7 +17,7 @@ type sink struct {
 	e       env
 	session *transcript.Session
 	to      transcript.Format
-	out     string
+	in, out string
 	dryRun  bool
 	written bool
 	// count counts a session as a request.
@@ -42,9 +43,15 @@ func (s *sink) write(ctx context.Context, r *kagewasm.Result) error {
 		return err
 	}
 	if s.out != "" {
-		err = files.Write(s.out, data)
+		if err = files.WriteFor(s.out, data, s.in); err != nil {
+			err = &abi.Error{Code: abi.CodeCommit, Message: err.Error(), Err: err,
+				Hint: "give another file with --out; the session is as it was"}
+		}
 	} else {
 		_, err = s.e.stdout.Write(data)
+		if err == nil && s.e.screen && !bytes.HasSuffix(data, []byte("\n")) {
+			_, err = s.e.stdout.Write([]byte("\n")) // so that the report begins a line
+		}
 	}
 	s.written = err == nil
 	return err

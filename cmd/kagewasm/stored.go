@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type storeFlags struct {
 	state  string
 	asJSON bool
 	out    string
+	// source is the file that the session was read from; empty where that is not known, or where it is about several.
+	source string
 }
 
 func (f *storeFlags) register(c *cobra.Command) {
@@ -53,6 +56,9 @@ func (f *storeFlags) withSession(
 		one, err := pick.Find(ctx, s, id)
 		if err != nil {
 			return err
+		}
+		if filepath.IsAbs(one.Source) {
+			f.source = one.Source
 		}
 		return do(s, one)
 	})
@@ -109,5 +115,5 @@ func (f *storeFlags) writeTo(e env, do func(io.Writer) error) error {
 	if err := do(&b); err != nil {
 		return err
 	}
-	return files.Write(f.out, b.Bytes())
+	return files.WriteFor(f.out, b.Bytes(), f.source)
 }

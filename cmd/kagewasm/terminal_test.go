@@ -61,6 +61,25 @@ func TestInterruptedSaysSo(t *testing.T) {
 	}
 }
 
+// TestLastLine: on a screen the report begins a line of its own, whatever the session ends with; to whatever is no
+// screen the session goes as it is.
+func TestLastLine(t *testing.T) {
+	session := filepath.Join(t.TempDir(), "session.jsonl")
+	text := strings.TrimSuffix(longSession(4), "\n")
+	if err := os.WriteFile(session, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"compact", session, "--window", "8000", "--no-config", "--no-record"}
+	if code, stdout, stderr := onTerminal(t.Context(), env{}, "", args...); code != 0 || stdout != text+"\n" {
+		t.Errorf("exit %d, %q, %s", code, stdout[max(0, len(stdout)-20):], stderr)
+	}
+	var out bytes.Buffer
+	e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &bytes.Buffer{}}
+	if code := doMain(t.Context(), args, e); code != 0 || out.String() != text {
+		t.Errorf("exit %d, %q", code, out.String()[max(0, out.Len()-20):])
+	}
+}
+
 // TestDumbTerminal: a terminal that knows no control sequences is sent none, by work
 // that takes long enough to be told of.
 func TestDumbTerminal(t *testing.T) {

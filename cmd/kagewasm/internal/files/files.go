@@ -137,8 +137,24 @@ func badInput(err error) error {
 // Write writes a file whole or not at all: a new one beside it takes its place, links
 // followed and permissions kept, where the file is the user's own. What is no regular
 // file (a device, a pipe) is written to as it is.
-func Write(path string, data []byte) error {
-	mode := os.FileMode(0o666) // less what the umask takes
+func Write(path string, data []byte) error { return writeNew(path, data, 0o666) }
+
+// WriteFor is Write for what was made of another file: nobody may read a new one who may not read that. Of a file that
+// is not there it is the user's alone; "-", standard input, says nothing.
+func WriteFor(path string, data []byte, of string) error {
+	mode := os.FileMode(0o666)
+	if of != "-" {
+		mode = 0o600
+		if info, err := os.Stat(of); err == nil && info.Mode().IsRegular() {
+			mode = info.Mode().Perm() & 0o444
+			mode |= mode>>1 | 0o600
+		}
+	}
+	return writeNew(path, data, mode)
+}
+
+// writeNew writes a file. Mode, less what the umask takes, is that of a new one.
+func writeNew(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil {
 		if uid, ok := owner.Of(info); !ok || uid == os.Geteuid() {
 			mode = info.Mode().Perm()

@@ -3,6 +3,7 @@ package files_test
 import (
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -147,5 +148,57 @@ func TestWritePlanted(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	if _, err := files.Read(t.Context(), nil, t.TempDir()); abi.CodeOf(err) != abi.CodeBadInput {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestWriteFor: what is made of a file nobody may read who may not read that file, and one that was there stays
+// as it was.
+func TestWriteFor(t *testing.T) {
+	if goruntime.GOOS == "windows" {
+		t.Skip("files have no such permissions here")
+	}
+	dir := t.TempDir()
+	made := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	plain := filepath.Join(dir, "plain")
+	if err := files.Write(plain, nil); err != nil {
+		t.Fatal(err)
+	}
+	usual, err := os.Stat(plain) // as the umask has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of   string
+		want os.FileMode
+	}{
+		{made("private", 0o600), 0o600}, {made("program", 0o700), 0o600}, {made("shown", 0o644), usual.Mode().Perm()},
+		{made("locked", 0o444), usual.Mode().Perm()}, {made("group", 0o640), usual.Mode().Perm() & 0o660},
+		{dir + "/gone", 0o600}, {"", 0o600}, {dir, 0o600}, {"-", usual.Mode().Perm()},
+	} {
+		out := filepath.Join(dir, "out")
+		os.Remove(out)
+		for range 2 {
+			if err := files.WriteFor(out, []byte("y"), c.of); err != nil {
+				t.Fatal(err)
+			}
+			if info, err := os.Stat(out); err != nil || info.Mode().Perm() != c.want {
+				t.Errorf("of %s: %v, %v; want %v", c.of, info.Mode(), err, c.want)
+			}
+		}
+		if err := files.WriteFor(made("there", 0o640), []byte("y"), c.of); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "there")); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("over one that was there: %v, %v", info.Mode(), err)
+		}
 	}
 }
