@@ -2,10 +2,12 @@ package note
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -36,9 +38,9 @@ func (m *Memory) refersTo(answer, asked string) string {
 	case len(all) > maxOptions && len(named) == 0:
 		return ""
 	case len(all) > maxOptions:
-		all = named
+		return listing(named, len(all)-len(named))
 	}
-	return listedMark + strings.Join(all, " / ")
+	return listing(all, 0)
 }
 
 // pointsOf are the numbers with which the lines of an answer begin: "1. no", "2. yes".
@@ -54,18 +56,26 @@ func pointsOf(answer string) (points []string) {
 	return points
 }
 
-// answered are the entries of the list of somebody who asks that an answer speaks of point by point.
+// answered are the entries of the list of somebody who asks, where an answer speaks of some of them point by point: all
+// of them, as what it passes over is open.
 func (m *Memory) answered(points []string, asked string) string {
-	var named []string
-	for _, o := range m.numbered.of(asked, numbered) {
-		if slices.Contains(points, o.number) {
-			named = append(named, shortened(o.text, maxOption/2))
-		}
-	}
+	options := m.numbered.of(asked, numbered)
+	named := lists.Filter(options, func(o option) bool { return slices.Contains(points, o.number) })
 	if len(named) < 2 || !strings.ContainsAny(asked, "?？") {
 		return ""
 	}
-	return listedMark + strings.Join(named[:min(len(named), 2*maxOptions)], " / ")
+	shown := options[:min(len(options), 2*maxOptions)]
+	most := max(maxOption/2, maxListed/len(shown))
+	return listing(lists.Map(shown, func(o option) string { return shortened(o.text, most) }), len(options)-len(shown))
+}
+
+// listing tells entries that an agent had listed, and counts those that are left out.
+func listing(told []string, more int) string {
+	line := listedMark + strings.Join(told, " / ")
+	if more > 0 {
+		line += fmt.Sprintf("; [%d"+moreEntries, more)
+	}
+	return line
 }
 
 // isAnswer reports whether the words of a person are so short that they may speak of what the agent said.
@@ -120,6 +130,7 @@ const (
 	maxPoints  = 2000 // of one that goes point by point, in bytes
 	maxOptions = 5    // entries that are all told
 	maxOption  = 200  // of one, in characters
+	maxListed  = 800  // of all that an answer goes through point by point, where no entry is told in less than half
 )
 
 // Words that name entries of a list: some alone, ordinals beside words that say of what.

@@ -92,7 +92,7 @@ func (v *view) refused(budget int) int {
 		if v.said[i] != "" { // in short
 			before = v.count(agentMark+v.said[i]) + 2
 		}
-		for _, form := range []string{said, strings.TrimSpace(leftOutHere) + " " + refused} {
+		for _, form := range []string{said, pieceOf(said, refused)} {
 			if n := v.count(agentMark+form) + 2 - before; n <= left && (n <= left/2 || form != said) {
 				v.said[i], left = form, left-n
 				break
@@ -100,6 +100,18 @@ func (v *view) refused(budget int) int {
 		}
 	}
 	return budget - left
+}
+
+// pieceOf is a piece of what was said, with marks where something stands before it and behind it.
+func pieceOf(said, piece string) string {
+	before, after, _ := strings.Cut(said, piece)
+	if strings.TrimSpace(before) != "" {
+		piece = strings.TrimSpace(leftOutHere) + " " + piece
+	}
+	if strings.TrimSpace(after) != "" {
+		piece += leftOutHere
+	}
+	return piece
 }
 
 // replyingWords are how people begin an answer to what somebody asked.

@@ -69,6 +69,30 @@ func TestWhatTheAgentRefused(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
+	t.Run("in short it is marked where something is left out", func(t *testing.T) {
+		const refused = "I cannot change the number of passengers."
+		for _, tc := range []struct{ said, short string }{
+			{refused + " " + offer, refused + " [...]"},
+			{"It was made in May by a friend of hers, as a gift. " + refused, "[...] " + refused},
+			{"It is an old one. " + refused + " " + offer, "[...] " + refused + " [...]"},
+		} {
+			told := 0
+			for budget := 80; budget < 300; budget += 5 {
+				got := thread(render(session("Take him off it, please.", said(tc.said), "Show me the others.", look), note.Options{
+					Budget: budget}))
+				_, line, ok := strings.Cut(got, "- Agent: ")
+				line, _, _ = strings.Cut(line, "\n")
+				if ok && line == tc.short {
+					told++
+				} else if ok && line != tc.said {
+					t.Errorf("%d: %q", budget, line)
+				}
+			}
+			if told == 0 {
+				t.Errorf("%q is never told in short", tc.said)
+			}
+		}
+	})
 	t.Run("entries of lists, questions and conditions refuse nothing", func(t *testing.T) {
 		long := strings.Repeat("The table is read by three programs. ", 8)
 		for _, none := range []string{"- The table cannot be read twice.", "Shall I say that it cannot be read?",
