@@ -24,7 +24,7 @@ func askedFor(text, words, name string) string {
 			continue
 		}
 		if n := serves(l.text, name, rest); n > most {
-			best, most = beside(l.text), n
+			best, most = beside(l.text, maxOption), n
 		}
 	}
 	if best != "" || len(rest) > 0 {
@@ -36,7 +36,7 @@ func askedFor(text, words, name string) string {
 			switch {
 			case isHeading(l.text) || !withoutWords.MatchString(s):
 			case isEntry(l.text):
-				return beside(l.text)
+				return beside(l.text, maxOption)
 			default:
 				return shortened(s, maxSays)
 			}

@@ -41,9 +41,13 @@ func TestShortAnswers(t *testing.T) {
 		{"the line before the question", long + "\n\nThe edit counts as the agent's.\n\nWant me to change that?",
 			"go on",
 			[]string{"The edit counts as the agent's. Want me to change that?"}},
-		{"of a long list the first, and how many follow", long + "\n\nShall I do these?\n\n" +
-			strings.Repeat("- "+strings.Repeat("move the table ", 8)+"\n", 9), "yes",
-			[]string{"Shall I do these? move the table", "move the table; [5 more]"}},
+		{"of a long list all entries, shortened", long + "\n\nShall I do these?\n\n" + listOf(9), "yes",
+			[]string{"Shall I do these? move table 1 ", "; move table 2 ", "; move table 8 ", "; move table 9 "}},
+		{"of a very long one the first, and how many follow", long + "\n\nShall I do these?\n\n" + listOf(30), "yes",
+			[]string{"Shall I do these? move table 1 ", "; move table 9 ", " more]"}},
+		{"entries with code and more below them", long + "\n\n1. **Join** the tables.\n   ```\n   join(a, b)\n   ```\n   " +
+			"That takes a day.\n\n2. **Split** the log.\n\nThe first gains most. Shall I?", "is it pushed? if so, do it",
+			[]string{"1. Join the tables. [...] 2. Split the log. The first gains most. Shall I?"}},
 		{"how it began stays", "The cause is the clock. " + long + "\n\nShall I mend it?", "yes",
 			[]string{"- Agent: The cause is the clock. [...]", "Shall I mend it?"}},
 	} {
@@ -84,6 +88,15 @@ func TestShortAnswers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// listOf is a list of so many long entries.
+func listOf(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "- move table %d %s\n", i+1, strings.Repeat("to the other file ", 6))
+	}
+	return b.String()
 }
 
 // TestAnswersNeverStandAlone: in a note of any size a short answer stands with what it answers, in short where there

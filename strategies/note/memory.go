@@ -12,6 +12,7 @@ type Memory struct {
 	known    outcome.Known
 	closing  remembered[string]
 	asked    remembered[ask]
+	offers   remembered[string]
 	findings remembered[[]finding]
 	bindings remembered[[]rule]
 	drops    remembered[[]dropped]

@@ -100,6 +100,26 @@ func (t *turn) repliesTo(before *turn) bool {
 	return !t.answers() && t.again == 0 && asks(before.said) && replies(cmp.Or(t.words, t.opens))
 }
 
+// takesUp reports whether a turn takes up what the agent said at the end of the one before without having asked:
+// "let's go with the cheaper one".
+func (t *turn) takesUp(before *turn) bool {
+	words := cmp.Or(t.words, t.opens)
+	return t.again == 0 && before.said != "" && !asks(before.said) && accepts(words)
+}
+
+// inShort are the forms in which the closing words of an agent are told where there is no room for all of them, longest
+// first: with the entries of a list shortened, and what they ask in a few words.
+func inShort(said string) []string {
+	entries := strings.Split(said, "; ")
+	for i, e := range entries {
+		entries[i] = shortened(e, maxBefore)
+	}
+	if len(entries) < 3 {
+		return []string{brief(said)}
+	}
+	return []string{strings.Join(entries, "; "), brief(said)}
+}
+
 // brief is what the closing words of an agent ask, in a few words.
 func brief(said string) string {
 	ask := ""
@@ -108,8 +128,11 @@ func brief(said string) string {
 			ask = s
 		}
 	}
-	if ask == "" || ask == said {
+	switch ask {
+	case said:
 		return said
+	case "":
+		return shortened(said, maxQuestion)
 	}
 	gap := strings.TrimSpace(leftOutHere)
 	return gap + " " + shortened(strings.TrimSpace(strings.TrimPrefix(ask, gap)), maxBrief)

@@ -117,6 +117,24 @@ func pieceOf(said, piece string) string {
 // replyingWords are how people begin an answer to what somebody asked.
 var replyingWords = newVocabulary("replying")
 
+// acceptingWords are how people begin to take up what somebody said.
+var acceptingWords = newVocabulary("accepting")
+
+// accepts reports whether words take up what somebody said, and say something by themselves: "great, book it", "let's
+// go with the second one". Thanks do not.
+func accepts(words string) bool {
+	if len(words) > maxAccepted || smallTalk(words) {
+		return false
+	}
+	for s := range sentences(strings.TrimSpace(words)) {
+		return acceptingWords.begins(s) || replies(s)
+	}
+	return false
+}
+
+// maxAccepted is how long words are, in bytes, that take up what somebody said.
+const maxAccepted = 400
+
 // replies reports whether words begin with a short answer to what somebody asked, and go on: "That's all right. I ...",
 // "Yes, with ..."
 func replies(words string) bool {

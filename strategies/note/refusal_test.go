@@ -134,6 +134,44 @@ func TestAnswersThatGoOn(t *testing.T) {
 	}
 }
 
+// TestOffersThatAreTakenUp: what a person takes up without having been asked stands above their words, all of it where
+// there is room: "let's go with the cheaper one" says nothing else.
+func TestOffersThatAreTakenUp(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	offer := "Two boats go to Hjelm on that day:\n\n### The mail boat\n- **Leaves:** 07:40\n- **Seats:**\n" +
+		"  - Deck: 31 kr\n  - Saloon: 64 kr\n\n### The ferry\n- **Leaves:** 11:15\n- **Seats:**\n  - Deck: 45 kr\n" +
+		"  - Saloon: 80 kr\n\nThe cheapest seat there and back is 62 kr. Let me know what you think of it, or whether " +
+		"I may help with more."
+	const told = "Two boats go to Hjelm on that day: **The mail boat** Leaves: 07:40; Seats: Deck: 31 kr; Saloon: 64 kr " +
+		"**The ferry** Leaves: 11:15; Seats: Deck: 45 kr; Saloon: 80 kr The cheapest seat there and back is 62 kr."
+	long := strings.Repeat("The island has one road and no cars. ", 8)
+	for _, answer := range []string{"Great! Let's go with the deck. Can you get me a seat?",
+		"I'll take the saloon, please.", "ok, book the deck of the first one for Ane and me"} {
+		msgs := session("Which boats go to Hjelm on Friday?", said(offer), answer, said(long), "And what is there to see?",
+			said(long))
+		text := render(msgs, note.Options{})
+		for round := range 2 {
+			if before, _, _ := strings.Cut(thread(text), "> "+answer); !strings.Contains(before, told) {
+				t.Errorf("%q, round %d: the offer is not told:\n%s", answer, round, thread(text))
+			}
+			text = render(session(summary(text)), note.Options{})
+		}
+	}
+	for _, thanks := range []string{"great, thanks", "wow", "Where does the mail boat leave from?"} {
+		text := thread(render(session("Which boats go to Hjelm?", said(offer), thanks), note.Options{}))
+		if strings.Contains(text, "Saloon: 80 kr") {
+			t.Errorf("%q takes nothing up:\n%s", thanks, text)
+		}
+	}
+	t.Run("one that is too long is told as other closing words are", func(t *testing.T) {
+		msgs := session("Look.", said("I see many ways:\n\n"+listOf(40)+"\nThe first is cheaper."), "let's go with the first")
+		if got := thread(render(msgs, note.Options{})); !strings.Contains(got, "- Agent: I see many ways: move table 1 ") ||
+			strings.Contains(got, "move table 9") {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
 // TestWhatACallWasAbout: where a call is told without its arguments the first id among them stays.
 func TestWhatACallWasAbout(t *testing.T) {
 	features.Proves(t, "A6")

@@ -156,19 +156,22 @@ func (v *view) answered(budget int) int {
 // ask adds what the agent asked at the end of a turn, in short where there is no room for all of its words.
 func (v *view) ask(i int, left *int) {
 	asked := v.turns[i].said
-	for _, said := range []string{asked, brief(asked)} {
+	for _, said := range append([]string{asked}, inShort(asked)...) {
 		if n := v.count(agentMark+said) + 2; v.said[i] == "" && n <= *left && (n <= *left/2 || said != asked) {
 			v.said[i], *left = said, *left-n
 		}
 	}
 }
 
-// replied adds what answers that go on speak of, the newest first. It returns what it costs.
+// replied adds what answers that go on speak of, the newest first: what was asked, then what was said and is taken up.
+// It returns what it costs.
 func (v *view) replied(budget int) int {
 	left := budget
-	for i := len(v.turns) - 1; i > 0; i-- {
-		if !v.folded(i) && v.turns[i].repliesTo(&v.turns[i-1]) {
-			v.ask(i-1, &left)
+	for _, speaksOf := range []func(t, before *turn) bool{(*turn).repliesTo, (*turn).takesUp} {
+		for i := len(v.turns) - 1; i > 0; i-- {
+			if !v.folded(i) && speaksOf(&v.turns[i], &v.turns[i-1]) {
+				v.ask(i-1, &left)
+			}
 		}
 	}
 	return budget - left

@@ -288,9 +288,13 @@ func (t *thread) end(answer string) {
 	t.own = ownCommands{}
 	t.takeBack()
 	said := t.memory.closing.of(t.closing, closing)
-	if strings.Contains(said, leftOutHere) {
+	list := t.memory.refersTo(answer, t.asked)
+	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer
+	if strings.Contains(said, leftOutHere) && !listed {
 		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
 			said = ask.said
+		} else if accepts(answer) {
+			said = cmp.Or(t.memory.offers.of(t.closing, offer), said)
 		}
 	}
 	said = t.standing.dated(t.memory.withRefusal(said, t.closing))
