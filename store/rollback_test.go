@@ -91,8 +91,21 @@ func TestTokensAfterUndo(t *testing.T) {
 		if report, err := s.VerifyAudit(t.Context()); err != nil || len(report.Problems) > 0 {
 			t.Errorf("%+v, %v", report, err)
 		}
+		inForce := func(takenBack, before, after int) {
+			t.Helper()
+			for _, key := range []string{"s", ""} {
+				st, err := s.Stats(t.Context(), key)
+				if err != nil || st.Completed != 2 || st.TakenBack != takenBack || st.TokensBefore != before ||
+					st.TokensAfter != after {
+					t.Errorf("of %q: %+v, %v; want %d taken back, %d to %d", key, st, err, takenBack, before, after)
+				}
+			}
+		}
+		inForce(0, 1400, 500)
 		step("undone", 400, undo)
+		inForce(1, 1000, 300)
 		step("all undone", 1000, undo)
+		inForce(2, 0, 0)
 		err = s.Update(t.Context(), func(tx *store.Tx) error {
 			h, err := session.OpenHistory(t.Context(), tx, "s", nil)
 			if err != nil {

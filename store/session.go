@@ -39,6 +39,8 @@ type About struct {
 	Model  string `json:"model,omitempty"`
 	// Window is the model's, in tokens; 0 where nobody knows.
 	Window int `json:"context_window,omitempty"`
+	// Sure has [Tx.Describe] take Model and Window as they are, also where they are empty. Default they stay then.
+	Sure bool `json:"-"`
 }
 
 const sessionColumns = `session, id, agent, source, model, context_window, created, updated, messages, tokens,
@@ -105,12 +107,16 @@ func (tx *Tx) Create(ctx context.Context, key string, about About) error {
 }
 
 // Describe says of a session what no entry does, and what its messages cost now. What
-// is empty stays as it was.
+// is empty stays as it was, see About.Sure.
 func (tx *Tx) Describe(ctx context.Context, key string, about About, tokens int) error {
+	sure := 0
+	if about.Sure {
+		sure = 1
+	}
 	n, err := exec(ctx, tx.tx, `UPDATE sessions SET tokens = $2, source = CASE WHEN $3 = '' THEN source ELSE $3 END,
-		model = CASE WHEN $4 = '' THEN model ELSE $4 END,
-		context_window = CASE WHEN $5 = 0 THEN context_window ELSE $5 END WHERE session = $1`,
-		key, tokens, about.Source, about.Model, about.Window)
+		model = CASE WHEN $4 = '' AND $6 = 0 THEN model ELSE $4 END,
+		context_window = CASE WHEN $5 = 0 AND $6 = 0 THEN context_window ELSE $5 END WHERE session = $1`,
+		key, tokens, about.Source, about.Model, about.Window, sure)
 	if err == nil && n == 0 {
 		err = unknown(key)
 	}

@@ -21,9 +21,11 @@ type Stats struct {
 	Noop       int `json:"noop"`
 	RolledBack int `json:"rolled_back"`
 	Redone     int `json:"redone,omitempty"`
+	// TakenBack are those of the completed ones that are not in force now.
+	TakenBack int `json:"taken_back"`
 	// Fallbacks are those in which somebody else's plan was to be used.
 	Fallbacks int `json:"fallbacks"`
-	// TokensBefore and TokensAfter are sums over the completed ones.
+	// TokensBefore and TokensAfter are sums over the completed ones that were not taken back.
 	TokensBefore int `json:"tokens_before"`
 	TokensAfter  int `json:"tokens_after"`
 	// Summary is how long the summaries are, in bytes; MS what a compaction took.
@@ -77,6 +79,18 @@ func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
 		return nil, fault("stats", err)
 	}
 	st := t.stats()
+	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
+		var one [2]string
+		err := r.Scan(&one[0], &one[1])
+		if tokens, ok := t.made[one]; ok {
+			st.TakenBack++
+			st.TokensBefore, st.TokensAfter = st.TokensBefore-tokens[0], st.TokensAfter-tokens[1]
+		}
+		return err
+	}, "SELECT session, id FROM records WHERE in_force = 0 AND ($1 = '' OR session = $1)", key)
+	if err != nil {
+		return nil, fault("stats", err)
+	}
 	costs, err := s.Costs(ctx, key)
 	st.Costs = append(st.Costs, costs...)
 	return st, err
@@ -97,7 +111,7 @@ type tally struct {
 	failed          map[[2]string]int
 	order           [][2]string
 	flags           map[[2]string]string
-	made            map[[2]string]bool // compactions that are counted
+	made            map[[2]string][2]int // tokens before and after of the compactions that are counted
 }
 
 // again reports whether a compaction was counted already.
@@ -106,13 +120,13 @@ func (t *tally) again(e *AuditEntry) bool {
 		return false
 	}
 	one := [2]string{e.Session, e.Compaction}
-	if t.made[one] {
+	if _, ok := t.made[one]; ok {
 		return true
 	}
 	if t.made == nil {
-		t.made = make(map[[2]string]bool)
+		t.made = make(map[[2]string][2]int)
 	}
-	t.made[one] = true
+	t.made[one] = [2]int{e.TokensBefore, e.TokensAfter}
 	return false
 }
 

@@ -87,7 +87,7 @@ func (r *Run) Keep(ctx context.Context, s *store.Store, most int64) (kept Kept, 
 		if err := r.rewrite(ctx, h, names); err != nil {
 			return err
 		}
-		about := store.About{Source: r.Path, Model: r.Session.Model}
+		about := store.About{Source: r.Path, Model: r.Session.Model, Sure: true}
 		if w := r.Session.ContextWindow; w != nil {
 			about.Window = *w
 		}

@@ -220,11 +220,13 @@ func Verified(p Printer, r *store.AuditReport) {
 
 // Stats shows the figures of compactions.
 func Stats(p Printer, s *store.Stats) {
-	p.field("compactions", "%s done, %s failed, %s with nothing to do, %s taken back", Number(s.Completed),
-		Number(s.Failed), Number(s.Noop), Number(s.RolledBack))
+	p.field("compactions", "%s done, %s failed, %s with nothing to do; %s of those done taken back", Number(s.Completed),
+		Number(s.Failed), Number(s.Noop), Number(s.TakenBack))
 	p.field("fallbacks", "%s", Number(s.Fallbacks))
-	if s.Completed > 0 {
+	if s.Completed > s.TakenBack {
 		p.field("tokens", "%s to %s", Number(s.TokensBefore), Number(s.TokensAfter))
+	}
+	if s.Completed > 0 {
 		p.field("summaries", "%.0f to %.0f bytes, half of them at most %.0f", s.Summary.Least, s.Summary.Most,
 			s.Summary.Median)
 		p.field("took", "%.0f to %.0f ms, half of them at most %.0f", s.MS.Least, s.MS.Most, s.MS.Median)
