@@ -254,7 +254,7 @@ func TestCodexWithoutAProxy(t *testing.T) {
 	before := agenttest.Tree(t, c.Dir)
 	closed := "127.0.0.1:9" // the port of discard, which nobody serves
 	out := c.Run(t, c.kagewasm, "install", "codex", "--listen", closed)
-	if out.Err == nil || !strings.Contains(out.Stderr, "Codex would have no provider: nothing was changed") ||
+	if out.Err == nil || !strings.Contains(out.Stderr, "Codex would have no provider: nothing of Codex's was changed") ||
 		!strings.Contains(out.Stderr, "--listen "+closed) {
 		t.Errorf("%v %s", out.Err, out.Stderr)
 	}
