@@ -1,9 +1,10 @@
 package note
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // A skill, or a command, may do several things, by what stands behind its name: a table or a list says which. What the
@@ -34,7 +35,7 @@ func askedFor(text, words, name string) string {
 		bare, _ := listItem(l.text)
 		for s := range sentences(plain(bare)) {
 			switch {
-			case isHeading(l.text) || !withoutWords.MatchString(s):
+			case isHeading(l.text) || !withoutWords().MatchString(s):
 			case isEntry(l.text):
 				return beside(l.text, maxOption)
 			default:
@@ -46,7 +47,7 @@ func askedFor(text, words, name string) string {
 }
 
 // withoutWords is how what is done is said where nothing stands behind a name.
-var withoutWords = regexp.MustCompile(
+var withoutWords = lazy.Regexp(
 	`(?i)\b(no|without|without any|empty) (sub-?commands?|arguments?|args|parameters?)\b|` +
 		`\barguments? (is|are) (empty|missing|not given|not provided|omitted)\b`)
 

@@ -2,10 +2,10 @@ package note
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
@@ -14,8 +14,8 @@ import (
 
 // What a summary of another program names may be gone by now, and what it calls open done. Where calls show it, the
 // note says so below the line: a file that was deleted or moved, and of what was open a check that passed since, a
-// file that was changed, a commit that has its number and a todo that is done. Nothing is said of a line from its
-// words alone.
+// file that was changed, a commit that has its number and a todo that is done; and where it says that something is to
+// be kept, which files were deleted since. Nothing is said of a line from its words alone.
 
 const (
 	// nowMark begins what became of what a line names; several things stand in it, with nowNext between.
@@ -23,6 +23,7 @@ const (
 	nowNext = "; "
 	// What became of it.
 	nowDeleted   = " is deleted"
+	nowGone      = "deleted since: "
 	nowMoved     = " is moved"
 	nowChanged   = " was changed"
 	nowThere     = " is there, with files that were changed"
@@ -82,20 +83,18 @@ func (b *became) take(s work.Step) {
 
 var (
 	// quotedName is something between backticks, and numberOf the number of a step or a ticket.
-	quotedName = regexp.MustCompile("`[^`]+`")
-	numberOf   = regexp.MustCompile(`\b[A-Z]{2,8}-?\d+\b`)
+	quotedName = lazy.Regexp("`[^`]+`")
+	numberOf   = lazy.Regexp(`\b[A-Z]{2,8}-?\d+\b`)
 	// ticked is how a line says itself that something was done.
-	ticked = regexp.MustCompile(`✅|✓|\[[xX]\]`)
+	ticked = lazy.Regexp(`✅|✓|\[[xX]\]`)
 )
 
 // of says what became of what a line names. Open: the line says what was to be done.
 func (b *became) of(line string, open bool) (list []string) {
-	for _, quoted := range quotedName.FindAllString(line, -1) {
+	for _, quoted := range quotedName().FindAllString(line, -1) {
 		name := strings.Trim(quoted, "`")
-		if to, ok := b.goneFile(name); ok && to == "" {
-			list = append(list, quoted+nowDeleted)
-		} else if ok {
-			list = append(list, strings.TrimSuffix(quoted+nowMoved+" to "+to, " to "+names.Elsewhere))
+		if gone := b.goneIn(name); len(gone) > 0 {
+			list = append(list, gone...)
 		} else if open && b.isThere(name) {
 			list = append(list, quoted+nowThere)
 		} else if open && b.passes(name) {
@@ -104,33 +103,63 @@ func (b *became) of(line string, open bool) (list []string) {
 			list = append(list, quoted+nowChanged)
 		}
 	}
-	if open && !ticked.MatchString(line) {
+	if open && !ticked().MatchString(line) {
 		list = append(list, b.checked(line, list)...)
 	}
-	if numbers := numberOf.FindAllString(line, -1); open && len(numbers) == 1 {
+	if numbers := numberOf().FindAllString(line, -1); open && len(numbers) == 1 {
 		for _, c := range b.committed {
-			if slices.Contains(numberOf.FindAllString(c, -1), numbers[0]) {
+			if slices.Contains(numberOf().FindAllString(c, -1), numbers[0]) {
 				list = append(list, numbers[0]+nowCommitted+c)
 				break
 			}
 		}
 	}
+	if gone := b.goneSince(); len(list) == 0 && len(gone) > 0 && keepingWords.says(line+" ") {
+		list = append(list, nowGone+strings.Join(gone, ", "))
+	}
 	for _, todo := range b.done {
-		if open && !ticked.MatchString(line) && strings.Contains(lower(line), lower(todo)) {
+		if open && !ticked().MatchString(line) && strings.Contains(lower(line), lower(todo)) {
 			list = append(list, `"`+todo+nowDone)
 		}
 	}
 	return list[:min(len(list), maxBecame)]
 }
 
+// goneIn says of the files that a name between backticks is, or a command names, which are gone.
+func (b *became) goneIn(name string) (list []string) {
+	for word := range strings.FieldsSeq(name) {
+		word = strings.Trim(word, "\"'")
+		if to, ok := b.goneFile(word); ok && to == "" {
+			list = append(list, "`"+word+"`"+nowDeleted)
+		} else if ok {
+			list = append(list, strings.TrimSuffix("`"+word+"`"+nowMoved+" to "+to, " to "+names.Elsewhere))
+		}
+	}
+	return list
+}
+
+// goneSince are the names of files that were deleted behind the summary.
+func (b *became) goneSince() (list []string) {
+	for _, file := range b.changed {
+		name := "`" + path.Base(file) + "`"
+		if to, ok := b.gone[file]; ok && to == "" && !slices.Contains(list, name) && len(list) < maxBecame {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// keepingWords are how a line says that something stays.
+var keepingWords = newVocabulary("keeping")
+
 // goneFile reports whether a file by this name is gone, and where it was moved: one alone, and no other has the name.
 func (b *became) goneFile(name string) (to string, ok bool) {
-	if slices.ContainsFunc(b.there, func(file string) bool { return isFile(name, file) }) {
+	if slices.ContainsFunc(b.there, func(file string) bool { return namesFile(name, file) }) {
 		return "", false
 	}
 	n := 0
 	for file, moved := range b.gone {
-		if isFile(name, file) {
+		if namesFile(name, file) {
 			to = moved
 			n++
 		}
@@ -141,12 +170,12 @@ func (b *became) goneFile(name string) (to string, ok bool) {
 // changes reports whether a name is that of one file alone, which was changed.
 func (b *became) changes(name string) bool {
 	files := lists.Filter(b.there, func(file string) bool { return path.Base(file) == path.Base(name) })
-	return len(files) == 1 && isFile(name, files[0]) &&
-		slices.ContainsFunc(b.changed, func(file string) bool { return isFile(name, file) })
+	return len(files) == 1 && namesFile(name, files[0]) &&
+		slices.ContainsFunc(b.changed, func(file string) bool { return namesFile(name, file) })
 }
 
-// isFile reports whether a name is that of a file, or the last part of its path.
-func isFile(name, file string) bool {
+// namesFile reports whether a name is that of a file, or the last part of its path, as people write it.
+func namesFile(name, file string) bool {
 	name = strings.TrimPrefix(name, "./")
 	return path.Ext(name) != "" && !strings.Contains(name, " ") && (file == name || strings.HasSuffix(file, "/"+name))
 }
@@ -169,18 +198,18 @@ func (b *became) isThere(name string) bool {
 
 var (
 	// running is how a line says that checks are to run, checkKinds how it says which, and in their names.
-	running    = regexp.MustCompile(`(?i)\b(re-?)?(run|verify|ensure|make sure|pass)\b`)
-	checkKinds = regexp.MustCompile(`(?i)\b(test|lint|build|type-?check|format)`)
+	running    = lazy.Regexp(`(?i)\b(re-?)?(run|verify|ensure|make sure|pass)\b`)
+	checkKinds = lazy.Regexp(`(?i)\b(test|lint|build|type-?check|format)`)
 )
 
 // checked says of a line that has checks run, without their names ("run linting and tests"), which of the kind passed
 // that are not told of it.
 func (b *became) checked(line string, told []string) (list []string) {
-	bare := quotedName.ReplaceAllString(line, "")
-	if !running.MatchString(bare) {
+	bare := quotedName().ReplaceAllString(line, "")
+	if !running().MatchString(bare) {
 		return nil
 	}
-	for _, kind := range checkKinds.FindAllString(lower(bare), -1) {
+	for _, kind := range checkKinds().FindAllString(lower(bare), -1) {
 		for i := len(b.passed) - 1; i >= 0; i-- {
 			now := "`" + b.passed[i].name + "`" + nowPassed
 			if !strings.Contains(lower(b.passed[i].name), strings.TrimPrefix(kind, "type-")) {
@@ -198,7 +227,7 @@ func (b *became) checked(line string, told []string) (list []string) {
 // with are the marks on a line that an earlier note had, with what is known now in place of what it said of the same.
 func with(earlier string, now []string) string {
 	subject := func(s string) string {
-		for _, what := range []string{nowDeleted, nowMoved, nowChanged, nowThere, nowPassed, nowDone, nowCommitted} {
+		for _, what := range []string{nowGone, nowDeleted, nowMoved, nowChanged, nowThere, nowPassed, nowDone, nowCommitted} {
 			if before, _, ok := strings.Cut(s, what); ok {
 				return before
 			}

@@ -61,6 +61,14 @@ func TestWhatBecameOfASummary(t *testing.T) {
 			edit("/srv/kw/src/old/b.ts", "ok", false), run("rm /srv/kw/src/old/b.ts", "", false)),
 			[]string{"> 1. Create folders: `src/utils/`, `src/old/`\n" +
 				"  by now: `src/utils/` is there, with files that were changed\n"}},
+		{"a command that names a file that is gone", session("Go.", failed,
+			theirs("- Test via `npx tsx src/cli-new.ts --help`"),
+			edit("/srv/kw/src/cli-new.ts", "ok", false), run("mv /srv/kw/src/cli-new.ts /srv/kw/src/cli.ts", "", false)),
+			[]string{"  by now: `src/cli-new.ts` is moved to "}},
+		{"what was to be kept", session("Go.", failed, old,
+			theirs("## Preferences\n- Keep the former renderer working\n- Use tabs"), gone),
+			[]string{"> - Keep the former renderer working\n  by now: deleted since: `tui-renderer.ts`\n> - Use tabs\n"}},
+		{"what was deleted before", session("Go.", failed, old, gone, theirs("## Preferences\n- Keep the former renderer")), nil},
 		{"a commit of one of many", session("Go.", theirs(open+"WP15-WP20: clean up"), commit), nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

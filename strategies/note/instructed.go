@@ -2,12 +2,12 @@ package note
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
@@ -17,7 +17,8 @@ import (
 // with what it stands under where it says nothing without that.
 
 const (
-	maxInstructed = 20  // rules of one text that are remembered
+	maxInstructed = 20  // rules of one text that are told
+	maxRules      = 80  // and remembered, for those to be chosen of
 	maxSays       = 200 // of a sentence or an entry, in characters
 	maxGroup      = 480 // of a list of rules
 	maxCondition  = 40  // that a line begins with, in bytes
@@ -54,16 +55,18 @@ type instructions struct {
 	held  int // lines that hold rules
 	// project: a project says there how to work on it.
 	project bool
-	group   int // the place of the heading whose entries the last rule is made of; -1 where it is made of none
-	more    int // entries of it that are left out
+	agent   string // whose it is, by its folder; empty where that is not known
+	others  bool   // a line holds for another one
+	group   int    // the place of the heading whose entries the last rule is made of; -1 where it is made of none
+	more    int    // entries of it that are left out
 }
 
 // instructed are the rules of a text, in order, how many more it has, and how many lines that hold none.
-// Project: a project says there how to work on it.
-func instructed(text string, project bool) (list []string, left, rest int) {
+// Project: a project says there how to work on it. Agent is whose it is, see agentOf.
+func instructed(text string, project bool, agent string) (list []string, left, rest int) {
 	text = unwrapped(text)
 	lines, _ := sayings(text)
-	in := instructions{lines: lines, group: -1, project: project}
+	in := instructions{lines: lines, group: -1, project: project, agent: agent}
 	blocks := laws(text)
 	law := func(l law) {
 		in.add(l.text)
@@ -103,7 +106,7 @@ func (in *instructions) add(said string) {
 	if slices.ContainsFunc(in.list, func(s string) bool { return strings.Contains(s, said) }) {
 		return
 	}
-	if len(in.list) == maxInstructed {
+	if len(in.list) == maxRules {
 		in.left++
 		return
 	}
@@ -123,7 +126,11 @@ func (in *instructions) line(l saying) (any bool) {
 		return true
 	}
 	where, before := condition(bare), ""
-	if where != "" && (isLabel(where) || item && in.project && conditionWords.begins(where)) {
+	if in.forOthers(where) {
+		in.others = true
+		return false
+	}
+	if where != "" && (in.others && otherWords.says(where) || isLabel(where) || item && in.project && conditionWords.begins(where)) {
 		in.add(shortened(bare, maxSays))
 		return true
 	}
@@ -134,7 +141,8 @@ func (in *instructions) line(l saying) (any bool) {
 			before, heads, any = s, false, true
 			continue
 		}
-		if isQuestion(s) || strings.HasSuffix(s, ":") || !forbids(s) && !demands(s) && !(item && in.bans(s, l.text)) {
+		if isQuestion(s) || strings.HasSuffix(s, ":") ||
+			!forbids(s) && !demands(s) && !bids(s, item && in.project) && !(item && in.bans(s, l.text)) {
 			before = s
 			continue
 		}
@@ -167,7 +175,8 @@ func (in *instructions) sentence(s, before, where, above string) {
 
 // isRules reports whether what stands under a heading is what must be done, or must not be.
 func isRules(heading string) bool {
-	return forbiddingWords.says(heading+" ") || demands(heading) || rulesWords.says(heading+" ")
+	return forbiddingWords.says(heading+" ") || demands(heading) || rulesWords.says(heading+" ") ||
+		insteadWords[bareHeading(heading)]
 }
 
 // above is the innermost line that a line stands under, empty where it says nothing, and that as it stands before the
@@ -234,11 +243,11 @@ func (in *instructions) bans(entry, line string) bool {
 		return false
 	}
 	return banningWords.begins(strings.TrimLeft(entry, "\"'(*_ ")) && strings.Contains(entry, " ") &&
-		!states.MatchString(entry)
+		!states().MatchString(entry)
 }
 
 // states is how a sentence says that something is so.
-var states = regexp.MustCompile(`(?i)^no[,.]|` +
+var states = lazy.Regexp(`(?i)^no[,.]|` +
 	` (is|are|was|were|has|have|exists?|required|needed|found|yet|problem|worries)\b`)
 
 // forbids reports whether a sentence says what must not be done, and not what need not be, or what is not so: "you
@@ -247,16 +256,16 @@ func forbids(s string) bool { return forbiddingWords.says(s+" ") && forbiddingWo
 
 // demands reports whether a sentence says what must be done.
 func demands(s string) bool {
-	return demandingWords.in(bidding(s)) || loud.MatchString(s) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ "))
+	return demandingWords.in(bidding(s)) || loud().MatchString(s) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ "))
 }
 
 // loud is a word in capitals by which a sentence demands.
-var loud = regexp.MustCompile(`\b(ALWAYS|MUST|ONLY)\b`)
+var loud = lazy.Regexp(`\b(ALWAYS|MUST|ONLY)\b`)
 
 // bidding is a sentence in lower case without the words that bind, where they do not.
 func bidding(s string) string {
-	low := needless.ReplaceAllString(strings.ToLower(s), "")
-	return doNot.ReplaceAllStringFunc(low, func(not string) string {
+	low := needless().ReplaceAllString(strings.ToLower(s), "")
+	return doNot().ReplaceAllStringFunc(low, func(not string) string {
 		if who, _, _ := strings.Cut(not, " "); !joining[who] {
 			return who
 		}
@@ -265,13 +274,13 @@ func bidding(s string) string {
 }
 
 var (
-	needless = regexp.MustCompile(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|` +
+	needless = lazy.Regexp(`(do not|don't|don’t) (need|have|want|worry|hesitate|mind|know|think|` +
 		`like|understand|believe|exist|work)|` +
 		`\b(i|we|they|it|that|which|who|has|have|had|was|were|is|are) never\b|\byou never (saw|had|did|got|were)\b|` +
 		`\bnever [a-z]+[^s\W]s\b|` +
 		`\bmay not (be|contain|have|exist|work)\b`)
 	// doNot is a word and what somebody does not do: what the word names, unless it joins.
-	doNot   = regexp.MustCompile(`[\p{L}\d]+ (do not|don't|don’t)\b`)
+	doNot   = lazy.Regexp(`[\p{L}\d]+ (do not|don't|don’t)\b`)
 	joining = set.Of("and", "but", "or", "so", "then", "please", "just", "also", "instead", "if", "important")
 )
 
@@ -394,14 +403,14 @@ func (l law) with(line string) law {
 // when reports whether a line of a block says, in capitals, when the lines under it hold: "IF any item is unclear:".
 func when(line string) bool {
 	word, rest, ok := strings.Cut(line, " ")
-	return ok && whens[word] && strings.Contains(rest, " ") && strings.ToUpper(rest) != rest && !code.MatchString(rest)
+	return ok && whens[word] && strings.Contains(rest, " ") && strings.ToUpper(rest) != rest && !code().MatchString(rest)
 }
 
 // whens begin such lines, code is what stands in code alone.
 var (
 	whens = set.Of("IF", "WHEN", "WHENEVER", "BEFORE", "AFTER", "FOR", "UNLESS", "UNTIL", "NEVER", "ALWAYS", "STOP",
 		"ONLY", "ONCE")
-	code = regexp.MustCompile(`;$|\{$|\bTHEN$|==|:=| = |\)\s*$|^\w+ IN `)
+	code = lazy.Regexp(`;$|\{$|\bTHEN$|==|:=| = |\)\s*$|^\w+ IN `)
 )
 
 // isCapital reports whether a line is a few words in capitals.

@@ -140,6 +140,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 	for i, line := range strings.Split(strings.TrimSuffix(rules, "\n"), "\n") {
 		numbered += fmt.Sprintf("%6d→%s\n", i+1, line)
 	}
+	upTo := func(lines int) string { return strings.Join(strings.SplitAfter(rules, "\n")[:lines], "") }
 	read := func(args map[string]any, output string) []abi.Message { return called("Read", args, output, false) }
 	const told = "  - After code changes: `npm run check`\n  - NEVER commit unless user asks\n  - No emojis in commits\n" +
 		"  - New entries ALWAYS go under `## [Unreleased]`\n  - [2 more of its lines are left out here]\n"
@@ -151,7 +152,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 		{"by a tool", read(map[string]any{"path": "/w/AGENTS.md"}, rules), "- [1] AGENTS.md from /w/AGENTS.md:\n" + told},
 		{"with numbers", read(map[string]any{"file_path": "/w/CLAUDE.md"}, numbered+"\n<system-reminder>\nNever lie.\n"),
 			"- [1] CLAUDE.md from /w/CLAUDE.md:\n" + told},
-		{"by a command", run("cd /w && cat AGENTS.md", rules, false), "- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"by a command", run("cd /w && cat AGENTS.md", rules, false), "- [1] AGENTS.md from /w/AGENTS.md:\n" + told},
 		{"and changed", session(read(map[string]any{"path": "/w/AGENTS.md"}, rules), edit("/w/AGENTS.md", "done", false)),
 			"- [1] AGENTS.md from /w/AGENTS.md (changed after it was read):\n" + told},
 		{"in pieces", session(run("sed -n '1,4p' AGENTS.md", rules[:strings.Index(rules, "- NEVER")], false),
@@ -160,6 +161,24 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 		{"the first piece", run("sed -n '1,4p' AGENTS.md", rules[:strings.Index(rules, "- NEVER")], false),
 			"- [1] AGENTS.md from AGENTS.md (read of it: lines 1-4 alone; what else stands in it is not known):\n" +
 				"  - After code changes: `npm run check`\n"},
+		{"whole, and a part again", session(run("cat AGENTS.md", rules, false),
+			run("sed -n '1,4p' AGENTS.md", upTo(4), false)), "- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"in pieces that overlap", session(run("head -n 8 AGENTS.md", upTo(8), false),
+			run("sed -n '5,6p' AGENTS.md", rules[len(upTo(4)):len(upTo(6))], false),
+			run("sed -n '4,40p' AGENTS.md", rules[len(upTo(3)):], false)), "- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"the end first", session(run("sed -n '5,40p' AGENTS.md", rules[len(upTo(4)):], false),
+			run("sed -n '1,6p' AGENTS.md", upTo(6), false)), "- [1] AGENTS.md from AGENTS.md:\n" + told},
+		{"in pieces that do not touch", session(run("sed -n '1,4p' AGENTS.md", upTo(4), false),
+			run("sed -n '9,9p' AGENTS.md", rules[len(upTo(8)):len(upTo(9))], false)),
+			"- [1] AGENTS.md from AGENTS.md (read of it: lines 1-4, 9-9 alone; what else stands in it is not known):\n" +
+				"  - After code changes: `npm run check`\n  - No emojis in commits\n"},
+		{"changed between two pieces", session(run("cd /w && head -n 4 AGENTS.md", upTo(4), false),
+			edit("/w/AGENTS.md", "done", false), run("cd /w && sed -n '5,40p' AGENTS.md", rules[len(upTo(4)):], false)),
+			"- [1] AGENTS.md from /w/AGENTS.md (changed after it was read):\n" + told},
+		{"of two packages", session(run("cd /w/a && cat AGENTS.md", "- NEVER push\n", false),
+			run("cd /w/b && cat AGENTS.md", "- No emojis in names\n", false)),
+			"- [1] AGENTS.md from /w/a/AGENTS.md:\n  - NEVER push\n" +
+				"- [1] AGENTS.md from /w/b/AGENTS.md:\n  - No emojis in names\n"},
 		{"not at all", run("cat AGENTS.md", "cat: AGENTS.md: No such file or directory", true), ""},
 		{"in a search", run("grep -n never AGENTS.md", "5:- NEVER commit unless user asks", false), ""},
 		{"written", run("cat > AGENTS.md <<'EOF'\n- NEVER commit\nEOF", "", false), ""},
@@ -173,6 +192,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 			for round := range 3 {
 				_, loaded, ok := strings.Cut(text, "## What skills, files of rules and later messages of the system say\n")
 				loaded, _, _ = strings.Cut(loaded, "\n\n")
+				loaded = strings.TrimPrefix(loaded, "Lines left out may hold more rules.\n")
 				if ok != (tc.want != "") || ok && loaded+"\n" != tc.want {
 					t.Errorf("round %d:\n%s\nwant\n%s", round, loaded, tc.want)
 				}

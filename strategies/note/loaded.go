@@ -1,7 +1,9 @@
 package note
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // A skill that an agent loaded and a message of the system that came later than the first bind what follows, as the
@@ -22,7 +25,7 @@ type loaded struct {
 	n     int      // the number of the message of a person that it followed
 	what  string   // the name of the skill or of the file, systemWho, or the command of a person
 	place string   // its file, or its folder; of a message its id
-	part  string   // the lines of the file that were read, "1-260"; empty where all were
+	parts pieces   // the lines of the file that were read; none where all were
 	later bool     // the agent changed the file after it read it
 	says  []string // its rules, see instructed.go
 	left  int      // rules of it that are not among them
@@ -37,6 +40,7 @@ const (
 	fromMark    = " from "
 	inMark      = ", message "
 	aboutMark   = "description:"
+	toolsMark   = "allowed-tools:"
 	beginsMark  = "It begins:"
 	askedMark   = "What was asked for:"
 	partMark    = " (read of it: lines "
@@ -45,11 +49,13 @@ const (
 	leftRules   = " more of its rules"
 	leftBesides = " more of its lines"
 	leftEnd     = " left out here"
+	// othersLine says what lines may hold of which it is told how many are left out.
+	othersLine = "Lines left out may hold more rules."
 
 	maxLoaded = 8 // that are told
 	// They may cost loadedShare in hundredths of the budget, and littleShare where that is at most minLoaded tokens.
 	loadedShare = 8
-	littleShare = 30
+	littleShare = 50
 	fewShare    = 3 // of a small budget, for the files of a project
 	minLoaded   = 500
 )
@@ -113,53 +119,88 @@ func (l *loads) message(m *abi.Message, n int) {
 // read takes what a file of rules says, or a part of one. Of a skill it says at its beginning what it is.
 func (l *loads) read(r *reading, text string, n int) {
 	one := loaded{n: n, what: path.Base(r.file), place: r.file}
-	about := ""
+	about, tools := "", ""
 	if r.skill {
 		one.what = skillWho + path.Base(path.Dir(r.file))
-		if _, rest, begins := strings.Cut(text, "---\n"); begins && !r.behind() {
-			front, body, ended := strings.Cut(rest, "\n---\n")
-			_, about, begins = strings.Cut("\n"+front, "\n"+aboutMark)
-			if !ended || !begins {
-				return
-			}
-			one.part, text = r.part("---\n"+rest), body
+		if _, rest, begins := strings.Cut(text, "---\n"); begins && r.first() == 1 {
+			text = "---\n" + rest
 		}
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	lines, known := r.lines(text), pieces(nil)
+	i := slices.IndexFunc(l.list, one.isOf)
+	part := lines.from > 1 || !lines.ends
 	switch {
-	case r.skill && about == "" && !r.behind() || line == "" || toolcall.IsFailure(line):
+	case part && i >= 0 && l.list[i].parts.whole():
+		return // a part of what is known
+	case part && i >= 0:
+		known = l.list[i].parts
+		fallthrough
+	case part:
+		one.parts = known.with(lines)
+	}
+	if len(one.parts) > maxPieces {
 		return
-	case about == "":
-		one.part = r.part(text)
+	}
+	if text = known.unread(text, lines.from); r.skill && lines.from == 1 && !known.has(1) {
+		front, body, ended := strings.Cut(text, "\n---\n")
+		_, said, begins := strings.Cut("\n"+front, "\n"+aboutMark)
+		if !ended || !begins {
+			return
+		}
+		about, tools, text = said, toolsOf(front), body
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line == "" || toolcall.IsFailure(line) {
+		return
 	}
 	one = l.said(one, text)
 	if about != "" {
 		one.says = slices.Insert(one.says, 0, aboutSkill(about))
 	}
-	l.join(one, r.behind())
+	if tools != "" {
+		one.says = append(one.says, tools)
+	}
+	if len(known) > 0 {
+		one.joins(&l.list[i], lines.from < known[0].from)
+	}
+	l.add(one)
 }
 
-// join takes a file of rules, or a part of one: where that goes on behind what was read before, they are one.
-func (l *loads) join(one loaded, behind bool) {
-	i := slices.IndexFunc(l.list, func(o loaded) bool { return o.place == one.place })
-	if i >= 0 && behind {
-		before := l.list[i]
-		part, ok := together(before.part, one.part)
-		if !ok {
-			return
-		}
-		one.part, one.left, one.rest = part, before.left+one.left, before.rest+one.rest
-		one.says = slices.Concat(before.says, one.says)
+// isOf reports whether two are of one skill, or of one file.
+func (l *loaded) isOf(o loaded) bool { return l.what == o.what && l.folder() == o.folder() }
+
+// joins takes what other lines of the file say that were read before. Above: what is read now stands above them.
+func (l *loaded) joins(before *loaded, above bool) {
+	first, second := before.says, l.says
+	if above {
+		first, second = second, first
 	}
-	one.part = strings.TrimSuffix(one.part, toEnd)
-	l.add(one)
+	says := slices.Clone(first)
+	for _, s := range second {
+		if !slices.Contains(says, s) {
+			says = append(says, s)
+		}
+	}
+	l.says, l.left, l.rest, l.later = says, before.left+l.left, before.rest+l.rest, before.later
+	if l.parts.whole() {
+		l.parts = nil
+	}
 }
 
 // changed notes that files were changed: what was read of one was so before.
 func (l *loads) changed(files []string) {
 	for i := range l.list {
-		l.list[i].later = l.list[i].later || slices.Contains(files, l.list[i].place)
+		one := &l.list[i]
+		one.later = one.later || !one.isMessage() && slices.ContainsFunc(files, one.isFile)
 	}
+}
+
+// isFile reports whether it is a file of this path.
+func (l *loaded) isFile(file string) bool {
+	if strings.HasPrefix(l.what, skillWho) {
+		return action.SameFile(file, l.folder()+"/"+skillName)
+	}
+	return action.SameFile(file, l.place)
 }
 
 // aboutSkill is what the file of a skill says it is for, and when, in its first sentence.
@@ -171,9 +212,28 @@ func aboutSkill(about string) string {
 	return aboutMark
 }
 
+// toolsOf are the tools that the head of a skill says may be used, empty where it says nothing of them.
+func toolsOf(front string) string {
+	_, list, ok := strings.Cut("\n"+front, "\n"+toolsMark)
+	if !ok {
+		return ""
+	}
+	said := instructions{group: -1}
+	for line := range strings.Lines(list) {
+		entry, item := listItem(strings.TrimSpace(line))
+		if !item && len(said.list) > 0 || !item && strings.HasSuffix(entry, ":") {
+			break
+		}
+		if entry = strings.Trim(entry, "\"' "); entry != "" {
+			said.entry(0, toolsMark, entry)
+		}
+	}
+	return strings.Join(said.list, "")
+}
+
 // said is what was loaded with what its text says.
 func (l *loads) said(one loaded, text string) loaded {
-	one.says, one.left, one.rest = instructed(text, ruled[one.what])
+	one.says, one.left, one.rest = instructed(text, ruled[one.what], agentOf(one.place))
 	name := one.what[strings.LastIndexByte(one.what, ' ')+1:]
 	if s := askedFor(text, l.words, name); s != "" {
 		one.says = slices.Insert(one.says, 0, askedMark+" "+s)
@@ -186,6 +246,9 @@ func (l *loads) begun(one loaded, text string) loaded {
 	one = l.said(one, text)
 	if len(one.says) == 0 || one.what != systemWho {
 		begins := shortened(clip.OneLine(clip.Chars(text, 4*maxSays)), maxSays)
+		if len(one.says) == 0 && !strings.Contains(begins, leftOutHere) {
+			one.rest = 0 // that is all of it
+		}
 		one.says = slices.Insert(one.says, 0, beginsMark+" "+begins)
 	}
 	return one
@@ -198,7 +261,7 @@ func (l *loaded) folder() string { return strings.TrimSuffix(l.place, "/"+skillN
 
 // add takes one more. What was loaded before from the same place is not told twice.
 func (l *loads) add(one loaded) {
-	l.list = slices.DeleteFunc(l.list, func(o loaded) bool { return o.what == one.what && o.folder() == one.folder() })
+	l.list = slices.DeleteFunc(l.list, one.isOf)
 	l.list = append(l.list, one)
 	l.list = l.list[max(0, len(l.list)-maxLoaded):]
 }
@@ -209,8 +272,8 @@ func (l *loaded) head() string {
 	if l.isMessage() {
 		mark = inMark
 	}
-	if l.part != "" {
-		more = partMark + l.part + partEnd
+	if len(l.parts) > 0 {
+		more = partMark + l.parts.String() + partEnd
 	}
 	if l.later {
 		more += laterMark
@@ -223,13 +286,45 @@ func (l *loaded) isMessage() bool {
 	return l.what == systemWho || strings.HasPrefix(l.what, commandWho)
 }
 
-// first reports whether a line on what was loaded comes before its rules.
-func first(s string) bool { return strings.HasPrefix(s, askedMark) }
+// first reports whether a line on what was loaded comes before its rules: what a person asked for, and how a message of
+// the system begins that says none.
+func (l *loaded) first(s string) bool {
+	return strings.HasPrefix(s, askedMark) || l.what == systemWho && l.bare()
+}
 
-// loaded are the lines on what was loaded that fit: what and from where of all, then what a person asked for, then what
-// they forbid, the newest first, and then what else they say. Files is what those of a project may cost.
-func (p *parts) loaded(l *loads, budget, files int) (lines []string) {
+// entry is a line on what was loaded, by its place.
+type entry struct{ of, at, worth int }
+
+// ranked are the lines on what was loaded from a place on, what counts most first: see strength.go. Of those that count
+// the same it is the last one that was loaded, and its first.
+func (l *loads) ranked(from int, e *enforcing) (list []entry) {
+	for i := len(l.list) - 1; i >= from; i-- {
+		one := &l.list[i]
+		for k, s := range one.says {
+			said := entry{i, k, math.MaxInt}
+			switch isRule := !strings.HasPrefix(s, aboutMark) && !strings.HasPrefix(s, beginsMark); {
+			case one.first(s):
+			case isRule:
+				said.worth = e.worth(s)
+			default:
+				said.worth = -1
+			}
+			list = append(list, said)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y entry) int { return cmp.Compare(y.worth, x.worth) })
+	return list
+}
+
+// loaded are the lines on what was loaded that fit: what and from where of all, and then what they say, by its worth.
+// Files is what those of a project may cost.
+func (p *parts) loaded(l *loads, e *enforcing, budget, files int) (lines []string) {
 	budget -= p.count(headLoaded) + 1
+	others := p.count(othersLine) + 1
+	if others > budget/10 {
+		others = 0 // rules take all the room there is
+	}
+	budget -= others
 	told, from := make([][]bool, len(l.list)), len(l.list)
 	for from > 0 {
 		n := p.count("- "+l.list[from-1].head()) + p.count(leftLine(maxInstructed, maxInstructed)) + 2
@@ -239,31 +334,34 @@ func (p *parts) loaded(l *loads, budget, files int) (lines []string) {
 		budget -= n
 		from--
 	}
-	for _, wanted := range []func(string) bool{first, forbids, func(string) bool { return true }} {
-		for i := len(l.list) - 1; i >= from; i-- {
-			if told[i] == nil {
-				told[i] = make([]bool, len(l.list[i].says))
-			}
-			for k, s := range l.list[i].says {
-				n := p.count(moreLine+"- "+s) + 1
-				if !told[i][k] && n <= budget && wanted(s) {
-					if ruled[l.list[i].what] {
-						if n > files {
-							continue
-						}
-						files -= n
-					}
-					budget, told[i][k] = budget-n, true
-				}
-			}
-		}
-	}
+	rules := make([]int, len(l.list)) // that are told of each
 	for i := from; i < len(l.list); i++ {
-		if one := &l.list[i]; slices.Contains(told[i], true) || one.what != systemWho || !one.bare() {
-			lines = append(lines, one.lines(told[i])...)
-		}
+		told[i] = make([]bool, len(l.list[i].says))
 	}
-	if len(lines) > 0 {
+	for _, said := range l.ranked(from, e) {
+		one := &l.list[said.of]
+		n, isRule := p.count(moreLine+"- "+one.says[said.at])+1, said.worth >= 0
+		if n > budget || isRule && rules[said.of] == maxInstructed || ruled[one.what] && n > files {
+			continue
+		}
+		if ruled[one.what] {
+			files -= n
+		}
+		if isRule {
+			rules[said.of]++
+		}
+		budget, told[said.of][said.at] = budget-n, true
+	}
+	rest := 0
+	for i := from; i < len(l.list); i++ {
+		one := &l.list[i]
+		lines = append(lines, one.lines(told[i])...)
+		rest += one.rest
+	}
+	switch {
+	case rest > 0 && others > 0:
+		lines = slices.Concat([]string{headLoaded, othersLine}, lines)
+	case len(lines) > 0:
 		lines = slices.Concat([]string{headLoaded}, lines)
 	}
 	return lines
@@ -281,7 +379,7 @@ func (l *loaded) lines(told []bool) []string {
 		switch {
 		case told[k]:
 			lines = append(lines, moreLine+"- "+s)
-		case !strings.HasPrefix(s, beginsMark) && !strings.HasPrefix(s, aboutMark) && !first(s):
+		case !strings.HasPrefix(s, beginsMark) && !strings.HasPrefix(s, aboutMark) && !l.first(s):
 			left++
 		}
 	}
@@ -327,7 +425,7 @@ func (l *loads) line(line string) {
 		if what, place, ok := strings.Cut(strings.TrimSuffix(rest, ":"), mark); ok {
 			place, later := strings.CutSuffix(place, laterMark)
 			place, part, _ := strings.Cut(place, partMark)
-			l.add(loaded{n: n, what: what, place: place, part: strings.TrimSuffix(part, partEnd), later: later})
+			l.add(loaded{n: n, what: what, place: place, parts: readPieces(strings.TrimSuffix(part, partEnd)), later: later})
 			return
 		}
 	}

@@ -25,10 +25,12 @@ func TestWhatSkillsForbid(t *testing.T) {
 	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
 	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
 	const want = "## What skills, files of rules and later messages of the system say\n" +
+		"Lines left out may hold more rules.\n" +
 		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review:\n" +
 		"  - NEVER: \"Great point!\" (performative)\n" +
+		"  - INSTEAD: Just start working\n" +
 		"  - You must not merge by yourself.\n" +
-		"  - [3 more of its lines are left out here]\n" +
+		"  - [2 more of its lines are left out here]\n" +
 		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +
 		"  - description: Start a session.\n" +
 		"  - Never skip fencing checks\n" +
@@ -47,7 +49,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 		text = render(session(summary(text)), note.Options{Budget: 20_000})
 	}
 	t.Run("little room", func(t *testing.T) {
-		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 200})
+		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 140})
 		if !strings.Contains(text, "- [1] skill receiving-review from ") || strings.Contains(text, "not merge") {
 			t.Errorf("%s", text)
 		}
@@ -74,7 +76,8 @@ func TestWhatSkillsForbid(t *testing.T) {
 			text := render(session("Look.", about, said("Read.")), note.Options{Budget: budget})
 			_, loaded, ok := strings.Cut(text, "message m4")
 			loaded, _, _ = strings.Cut(loaded, "\n\n")
-			if ok && !strings.Contains(loaded, "It begins: Skills of this plugin are prefixed.") {
+			if ok && !strings.Contains(loaded, "It begins: Skills of this plugin are prefixed.") ||
+				strings.Contains(loaded, "more of its") {
 				t.Errorf("budget %d:%s", budget, loaded)
 			}
 		}

@@ -24,7 +24,8 @@ type Note struct {
 	steps       []step   // what was said and done last
 	standing    standing // behind them
 	follows     bool     // agents go on in what stays
-	between     bool     // something stays between what goes
+	between     bool     // something of what stays below the note came before the last message that goes
+	heard       int      // the number of the last message of a person, of those that stay too
 	past        past     // a summary that somebody else wrote
 	since       became   // what was done behind it
 	transcripts []string // how earlier notes say that more can be found
@@ -77,10 +78,10 @@ func Build(ctx context.Context, s Session) *Note {
 		}
 		r.message(i)
 	}
-	n.turns = r.thread.finish()
+	n.turns, n.heard = r.thread.finish(), r.thread.n
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
-	n.between = slices.Contains(s.Gone[max(0, slices.Index(s.Gone, true)):r.last+1], false)
+	n.between = slices.Contains(s.Gone[min(prefix, r.last+1):r.last+1], false) // the note stands behind the prefix
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
 }

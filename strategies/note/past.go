@@ -237,11 +237,7 @@ func (p *parts) quoted(n *Note, budget int) {
 
 // age are the lines on when the summary was written, and what came since.
 func (n *Note) age() []string {
-	since, last := "", 0
-	if len(n.turns) > 0 {
-		last = n.turns[len(n.turns)-1].n
-	}
-	mark, ago := beforeMark, last-n.past.n+1
+	since, mark, ago := "", beforeMark, n.heard-n.past.n+1
 	if n.past.within {
 		mark, ago = withinMark, ago-1
 	}

@@ -2,15 +2,14 @@ package note
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -27,22 +26,22 @@ type reading struct {
 }
 
 var (
-	linesOfSed  = regexp.MustCompile(`\bsed -n ['"\\]*(\d+),(\d+|\$)p`)
-	linesOfHead = regexp.MustCompile(`\bhead -n? ?(\d+) `)
+	linesOfSed  = lazy.Regexp(`\bsed -n ['"\\]*(\d+),(\d+|\$)p`)
+	linesOfHead = lazy.Regexp(`\bhead -n? ?(\d+) `)
 )
 
 // readingOf is a call that reads a file of rules, if it is one.
 func readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if r.file = skillFile(c.Arguments); r.file != "" {
-		r.skill = true
+		r.skill, r.file = true, action.Of(c).Whole(r.file)
 	} else if r.file = rulesFile(c); r.file == "" {
 		return r, false
 	}
 	var asked struct{ Offset, Limit int }
 	args := c.Arguments
-	if m := linesOfSed.FindAllStringSubmatch(args, -1); len(m) == 1 {
+	if m := linesOfSed().FindAllStringSubmatch(args, -1); len(m) == 1 {
 		r.from, r.to = number(m[0][1]), number(m[0][2])
-	} else if m := linesOfHead.FindAllStringSubmatch(args, -1); len(m) == 1 {
+	} else if m := linesOfHead().FindAllStringSubmatch(args, -1); len(m) == 1 {
 		r.from, r.to = 1, number(m[0][1])
 	} else if json.Unmarshal([]byte(args), &asked) == nil && (asked.Limit > 0 || asked.Offset > 1) {
 		r.from = max(asked.Offset, 1)
@@ -62,37 +61,16 @@ func number(digits string) int {
 	return n
 }
 
-// behind reports whether the call asked for lines further down.
-func (r *reading) behind() bool { return r.from > 1 }
+// first is the first line that the call asked for.
+func (r *reading) first() int { return max(r.from, 1) }
 
-// part are the lines that were read where the file may have more of them: as many as the call asked for, or not the
-// first.
-func (r *reading) part(text string) string {
+// lines are those that were read. The file may have more of them where there are as many as the call asked for.
+func (r *reading) lines(text string) span {
 	n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	if r.to > 0 && n >= r.to-r.from+1 {
-		return fmt.Sprintf("%d-%d", r.from, r.to)
+	if r.to > 0 && n >= r.to-r.first()+1 {
+		return span{from: r.first(), to: r.to}
 	}
-	if r.behind() {
-		return fmt.Sprintf("%d-%d%s", r.from, r.from+n-1, toEnd)
-	}
-	return ""
-}
-
-// toEnd marks lines behind which the file has none.
-const toEnd = "$"
-
-// together are the lines that two readings of one file have read, where the second goes on where the first ended: empty
-// where that is all of it. Else ok is false.
-func together(first, next string) (part string, ok bool) {
-	from, end, _ := strings.Cut(first, "-")
-	begin, to, _ := strings.Cut(next, "-")
-	if begins := number(begin); first == "" || begins < number(from) || begins > number(end)+1 {
-		return "", false
-	}
-	if strings.HasSuffix(to, toEnd) && from == "1" {
-		return "", true
-	}
-	return from + "-" + to, true
+	return span{from: r.first(), to: r.first() + n - 1, ends: true}
 }
 
 const skillName = "SKILL.md"
@@ -138,7 +116,7 @@ func rulesFile(c *abi.ToolCall) string {
 	}
 	words := run[0].Words
 	if file := words[len(words)-1]; ruled[path.Base(file)] && prints(words[0], words[1:len(words)-1]) {
-		return file
+		return a.Whole(file)
 	}
 	return ""
 }
@@ -147,7 +125,7 @@ func rulesFile(c *abi.ToolCall) string {
 // that are known, and no other file.
 func prints(program string, words []string) bool {
 	if program == "sed" {
-		return len(words) == 2 && linesOfSed.MatchString("sed "+words[0]+" '"+words[1])
+		return len(words) == 2 && linesOfSed().MatchString("sed "+words[0]+" '"+words[1])
 	}
 	flags := func(w string) bool {
 		return strings.HasPrefix(w, "-") && w != "-c" || program == "head" && number(w) > 0

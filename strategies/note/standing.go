@@ -3,11 +3,11 @@ package note
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
@@ -83,25 +83,25 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 }
 
 // checksElsewhere is how an agent speaks of checks that run elsewhere, on a commit: how they stand changes by itself.
-var checksElsewhere = regexp.MustCompile(`\bCI\b|(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +
+var checksElsewhere = lazy.Regexp(`\bCI\b|(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +
 	`(pending|running|queued|in progress)\b`)
 
 // dated are the closing words of an agent with the last commit where they speak of such checks.
 func (s *standing) dated(said string) string {
 	hash, _, _ := strings.Cut(s.commit, " ")
-	if hash == "" || !checksElsewhere.MatchString(said) || strings.Contains(said, hash) {
+	if hash == "" || !checksElsewhere().MatchString(said) || strings.Contains(said, hash) {
 		return said
 	}
 	return fmt.Sprintf("%s (last commit then: %s)", said, hash)
 }
 
 // gitFolder is the folder of a repository in a path.
-var gitFolder = regexp.MustCompile(`(^|[^\w.-])\.git/`)
+var gitFolder = lazy.Regexp(`(^|[^\w.-])\.git/`)
 
 // sees takes a text of the session: where it names the folder of a repository there is one.
 func (s *standing) sees(text string) {
 	if !s.repository && strings.Contains(text, ".git/") {
-		s.repository = gitFolder.MatchString(text)
+		s.repository = gitFolder().MatchString(text)
 	}
 }
 

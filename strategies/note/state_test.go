@@ -137,6 +137,12 @@ func TestStateSaysWhatFollows(t *testing.T) {
 		summary(got)), note.Options{})), "3f2a1bc") {
 		t.Errorf("%s", got)
 	}
+	for i := range 3 {
+		s.Gone[i] = false // all that goes stood behind it, and the note stands before it
+	}
+	if got := write(s, note.Options{}); !strings.Contains(got, last) {
+		t.Errorf("%s", got)
+	}
 	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, "at the end") {
 		t.Errorf("%s", text)
 	}

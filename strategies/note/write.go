@@ -166,7 +166,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	b.rules = p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= p.count(strings.Join(b.rules, "\n"))
 	loaded, files := loadedRoom(budget)
-	b.loaded = p.loaded(&n.loads, min(loaded, p.left-least+p.held/2), files) // rules before names
+	b.loaded = p.loaded(&n.loads, n.enforced(), min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
 	deeds := v.deeds(min(came, p.left-least/2))
 	p.left -= deeds

@@ -230,6 +230,16 @@ func (a *Action) Path() string {
 	return a.Files[len(a.Files)-1].Path
 }
 
+// Whole is a path that the call names, from where its script began: "AGENTS.md" behind "cd /w" is "/w/AGENTS.md".
+func (a *Action) Whole(named string) string {
+	for i := range a.Files {
+		if f := a.Files[i].Path; len(f) > len(named) && Same(f, named) {
+			return f
+		}
+	}
+	return named
+}
+
 // openMark stands before the file that an editor has open, in its results.
 const openMark = "\n(Open file: "
 

@@ -55,6 +55,9 @@ func Same(p, q string) bool {
 	return p == q || q != "" && strings.HasSuffix(p, "/"+q)
 }
 
+// SameFile reports whether two paths name one file: one may be absolute and the other one the end of it.
+func SameFile(p, q string) bool { return p == q || path.IsAbs(p) != path.IsAbs(q) && Same(p, q) }
+
 // Matches reports whether a pattern of files, "docs/*.html", holds a path, or a folder that it lies in. A path that
 // is absolute where the pattern is not has to lie below root, the folder that scripts run in; where that is unknown,
 // empty, the end of the path counts, if the pattern names a folder.

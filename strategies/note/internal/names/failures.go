@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	slash "path"
 	"slices"
 	"strings"
 
@@ -202,14 +201,9 @@ func mended(list []Failure, a *action.Action, before func(f *Failure) bool) {
 		file := &a.Files[k]
 		for i := range list {
 			f := &list[i]
-			f.Changed = f.Changed || f.file != "" && file.Use != action.Read && before(f) && isFile(f.file, file.Path)
+			f.Changed = f.Changed || f.file != "" && file.Use != action.Read && before(f) && action.SameFile(f.file, file.Path)
 		}
 	}
-}
-
-// isFile reports whether two paths name one file: one may be absolute and the other one the end of it.
-func isFile(p, q string) bool {
-	return p == q || slash.IsAbs(p) != slash.IsAbs(q) && action.Same(p, q)
 }
 
 // unpassed are checks of a failure: left those that have not passed since, open those that nothing settled.

@@ -1,12 +1,13 @@
 package names
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // elapsed is a time that a test or a command took: "(0.61s)".
-var elapsed = regexp.MustCompile(`\d+\.\d+s\b`)
+var elapsed = lazy.Regexp(`\d+\.\d+s\b`)
 
 // known is what a failure is known by: the same command that failed in the same way, but
 // for the time it took, is one failure, and its last text stands.
@@ -15,5 +16,5 @@ func (f *Failure) known() string {
 		return f.Text
 	}
 	_, said, _ := strings.Cut(strings.TrimPrefix(f.Text, scriptMark), "\n")
-	return f.normal + "\n" + elapsed.ReplaceAllString(said, "")
+	return f.normal + "\n" + elapsed().ReplaceAllString(said, "")
 }

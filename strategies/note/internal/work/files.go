@@ -84,7 +84,7 @@ func (w *Work) file(at string) *file {
 	i := slices.IndexFunc(w.files, func(f *file) bool { return f.path == at })
 	if i < 0 {
 		i = slices.IndexFunc(w.files, func(f *file) bool {
-			return path.IsAbs(f.path) != path.IsAbs(at) && action.Same(f.path, at)
+			return action.SameFile(f.path, at)
 		})
 	}
 	f := &file{path: at}
