@@ -68,7 +68,8 @@ func TestWhatBecameOfASummary(t *testing.T) {
 		{"what was to be kept", session("Go.", failed, old,
 			theirs("## Preferences\n- Keep the former renderer working\n- Use tabs"), gone),
 			[]string{"> - Keep the former renderer working\n  by now: deleted since: `tui-renderer.ts`\n> - Use tabs\n"}},
-		{"what was deleted before", session("Go.", failed, old, gone, theirs("## Preferences\n- Keep the former renderer")), nil},
+		{"what was deleted before", session("Go.", failed, old, gone,
+			theirs("## Preferences\n- Keep the former renderer")), nil},
 		{"a commit of one of many", session("Go.", theirs(open+"WP15-WP20: clean up"), commit), nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 )
 
 // Rules are worded as orders too, with neither "must" nor "never": "reply in the thread, not at the top", "if it is
-// missing, stop". An order by itself may be a step of many, so there has to be more: what must not be done in its place,
-// a word in capitals, or when it holds. What a project lists as orders are rules all the same.
+// missing, stop". An order by itself may be a step of many, so there has to be more: what must not be done in its
+// place, a word in capitals, or when it holds. What a project lists as orders are rules all the same.
 
 var (
 	// bidWords begin orders, contrastWords say what must not be done in the place of something.

@@ -27,7 +27,7 @@ func TestOrdersThatBind(t *testing.T) {
 		{"Put the figures into the table, not in the letter.", "Put the figures into the table, not in the letter."},
 		{"Use the list of the desk instead of your memory.", "Use the list of the desk instead of your memory."},
 		{"When a guest writes in French, reply in French.", "When a guest writes in French, reply in French."},
-		{"If the key is missing, or broken, then stop and say so.", "If the key is missing, or broken, then stop and say so."},
+		{"If the key is lost, or broken, then stop and say so.", "If the key is lost, or broken, then stop and say so."},
 		{"If you are about to sign: Ask the head of the desk.", "If you are about to sign: Ask the head of the desk."},
 		{"Check the seal BEFORE the letter goes out.", "Check the seal BEFORE the letter goes out."},
 		{"Only proceed with a written yes.", "Only proceed with a written yes."},
@@ -48,9 +48,11 @@ func TestOrdersThatBind(t *testing.T) {
 		})
 	}
 	t.Run("in a list of a project", func(t *testing.T) {
-		text := render(session("Look.", run("cat AGENTS.md", "# Desk\n\nKeep in touch.\n\n- Keep all names short\n- Names are long\n",
-			false), said("Read.")), note.Options{Budget: 20_000}) + "\n"
-		if !strings.Contains(text, "AGENTS.md from AGENTS.md:\n  - Keep all names short\n  - [2 more of its lines are left out here]\n") {
+		text := render(session("Look.", run("cat AGENTS.md",
+			"# Desk\n\nKeep in touch.\n\n- Keep all names short\n- Names are long\n", false), said("Read.")),
+			note.Options{Budget: 20_000})
+		if !strings.Contains(text, "AGENTS.md from AGENTS.md:\n  - Keep all names short\n"+
+			"  - [2 more of its lines are left out here]\n") {
 			t.Errorf("%s", text)
 		}
 	})
@@ -97,8 +99,8 @@ func TestRulesThatCountFirst(t *testing.T) {
 		used     = "You must run `lamp trim` at noon."
 	)
 	body.WriteString(enforced + "\n\n" + absolute + "\n\n" + used + "\n")
-	rejected := run("mail figures --weekly", "The user doesn't want to proceed with this tool use. The tool use was rejected. "+
-		"To tell you how to proceed, the user said:\nfigures hang on the board", true)
+	rejected := run("mail figures --weekly", "The user doesn't want to proceed with this tool use. "+
+		"The tool use was rejected. To tell you how to proceed, the user said:\nfigures hang on the board", true)
 	msgs := session("Keep the desk.", skillOf("claude", body.String()), run("lamp trim --all", "", false), rejected,
 		said("I see."))
 	text := render(msgs, note.Options{Budget: 9000})

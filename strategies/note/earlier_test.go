@@ -61,7 +61,8 @@ func TestEarlierSummaryIsOfThen(t *testing.T) {
 		text = render(session(summary(text)), note.Options{})
 	}
 	t.Run("one of them stays below", func(t *testing.T) {
-		msgs := session("Mend it.", work, theirs, "Move them.", work, done, "Remove the old files.", work, done, "And these.", done)
+		msgs := session("Mend it.", work, theirs, "Move them.", work, done, "Remove the old files.", work, done,
+			"And these.", done)
 		text := write(goneUpTo(len(msgs)-2, msgs), note.Options{})
 		if want := strings.Replace(then, "2 messages", "3 messages", 1); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -130,7 +130,8 @@ func (in *instructions) line(l saying) (any bool) {
 		in.others = true
 		return false
 	}
-	if where != "" && (in.others && otherWords.says(where) || isLabel(where) || item && in.project && conditionWords.begins(where)) {
+	if where != "" && (in.others && otherWords.says(where) || isLabel(where) ||
+		item && in.project && conditionWords.begins(where)) {
 		in.add(shortened(bare, maxSays))
 		return true
 	}

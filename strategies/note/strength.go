@@ -131,7 +131,7 @@ func absolute(rule string) bool {
 }
 
 // absolutes are such words.
-var absolutes = set.Of("NEVER", "ALWAYS", "MUST", "ONLY", "BEFORE", "AFTER", "FIRST", "STOP", "DELETE", "NO", "NOT", "ANY",
-	"EVERY", "ALL", "WITHOUT", "REQUIRED", "MANDATORY", "FORBIDDEN", "CRITICAL", "ABSOLUTELY", "IMMEDIATELY",
+var absolutes = set.Of("NEVER", "ALWAYS", "MUST", "ONLY", "BEFORE", "AFTER", "FIRST", "STOP", "DELETE", "NO", "NOT",
+	"ANY", "EVERY", "ALL", "WITHOUT", "REQUIRED", "MANDATORY", "FORBIDDEN", "CRITICAL", "ABSOLUTELY", "IMMEDIATELY",
 	"NIE", "NIEMALS", "IMMER", "NICHT", "MUSS", "KEIN", "KEINE", "JAMAIS", "TOUJOURS", "NUNCA", "SIEMPRE", "SEMPRE", "MAI",
 	"НИКОГДА", "ВСЕГДА", "НЕЛЬЗЯ")

@@ -38,14 +38,14 @@ func (b *builder) call(c *abi.ToolCall) {
 }
 
 // changedBy are the files that calls are to change, for what is read of them before as well.
-func (b *builder) changedBy(msgs []abi.Message) map[string]bool {
+func changedBy(msgs []abi.Message, harness outcome.Harness, goOn func() bool) map[string]bool {
 	changed := make(map[string]bool)
 	for i := range msgs {
-		if !b.goOn() {
+		if !goOn() {
 			break
 		}
 		for k := range msgs[i].ToolCalls {
-			for _, f := range b.harness.Does(&msgs[i].ToolCalls[k]).Files {
+			for _, f := range harness.Does(&msgs[i].ToolCalls[k]).Files {
 				if f.Use != action.Read {
 					changed[f.Path] = true
 				}

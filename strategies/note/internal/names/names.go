@@ -125,7 +125,7 @@ func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Har
 		met: make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned), harness: harness,
 		found: found, nameless: found == nil, goOn: func() bool { return ctx.Err() == nil }}
 	if !b.nameless {
-		b.changing = b.changedBy(msgs)
+		b.changing = changedBy(msgs, harness, b.goOn)
 	}
 	origins := abi.Origins(msgs)
 	for i := range msgs {

@@ -148,7 +148,22 @@ func found(text string, args []action.Arg) string {
 	if len(own) == 0 {
 		return ""
 	}
-	return Result + strings.Join(own, ", ")
+	return Result + strings.Join(withMore(own, fields, args), ", ")
+}
+
+// withMore are values of a result that are told, with a mark where it has others that the call did not give.
+func withMore(told []string, fields []field, args []action.Arg) []string {
+	text, more := " "+strings.Join(told, " ")+" ", false
+	for _, f := range fields {
+		toolcall.EachString(`{"":`+string(f.raw)+`}`, func(_, value string) {
+			given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
+			more = more || value != "" && !given && !strings.Contains(text, " "+value+" ")
+		})
+	}
+	if more {
+		return append(told, More)
+	}
+	return told
 }
 
 // differing are the fields of a result in which it is not what the call gave under the same name.
@@ -219,7 +234,7 @@ func looked(text string, args []action.Arg) string {
 	if len(own) == 0 {
 		return ""
 	}
-	return Result + strings.Join(own, ", ")
+	return Result + strings.Join(withMore(own, fields, args), ", ")
 }
 
 // maxLooked is how many values of what a look-up found are told.

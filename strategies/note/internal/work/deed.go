@@ -17,19 +17,19 @@ type deed struct {
 // maxAlike is how many commands are told with one that is like them.
 const maxAlike = 12
 
-// runs notes that commands ran, with what there is to say of them. Those of which all that
-// is told is the same but for one word are told with the one before.
-func (w *Work) runs(a *action.Action, acts []action.Step, more string) {
+// runs notes that commands ran, where, and what else there is to say of the last of them. Those of which all that is
+// told is the same but for one word are told with the one before.
+func (w *Work) runs(a *action.Action, acts []action.Step, where, more string) {
 	if len(acts) == 0 {
 		return
 	}
 	run := quote(a, acts)
 	if n := len(acts) - 1; n > 0 && len(run) > maxCommand { // those behind the cut would be told nowhere
-		w.runs(a, acts[:n], "")
-		w.runs(a, acts[n:], more)
+		w.runs(a, acts[:n], where, "")
+		w.runs(a, acts[n:], where, more)
 		return
 	}
-	d := deed{text: Ran + quoted(run) + more, run: run}
+	d := deed{text: Ran + quoted(run) + where + more, run: run}
 	w.did = slices.DeleteFunc(w.did, func(o deed) bool { return o.text == d.text })
 	if n := len(w.did); n > 0 {
 		if last := w.did[n-1]; len(last.alike) < maxAlike {

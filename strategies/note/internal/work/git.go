@@ -33,17 +33,21 @@ func (w *Work) git(a *action.Action, output string, o outcome.Outcome) (g Git) {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
 	at := slices.IndexFunc(a.Commands, func(c toolcall.Command) bool {
 		ran := len(c.Words) > 1 && c.Words[0] == "git"
+		w.tries.outside = w.tries.outside || ran && c.Words[1] != "init" && !w.tries.any(c.Dir)
 		own := ran && w.tries.own(c.Dir)
 		g.Tried = g.Tried || own
 		return ran && !own
 	})
 	if g.Used = at >= 0; !g.Used || o.Failed || o.Told || len(acts) > 0 && w.tries.of(acts) != "" ||
-		w.tries.inOwn(nil, acts) != "" {
+		w.tries.outside && w.tries.inOwn(nil, acts) != "" {
 		return g
 	}
 	g.Branch = branch(output)
 	if list := w.committed(a, output); len(list) > 0 {
 		g.Commit = list[len(list)-1]
+		if place := w.tries.inOwn(nil, acts); place != "" {
+			g.Commit += " in " + place
+		}
 	}
 	for i := range acts {
 		switch s := &acts[i]; {

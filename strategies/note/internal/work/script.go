@@ -119,11 +119,11 @@ func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 		return
 	}
 	if place := w.tries.of(acts); place != "" {
-		w.runs(a, acts, " in "+place)
+		w.runs(a, acts, " in "+place, "")
 		return
 	}
 	where := ""
-	if place := w.tries.inOwn(a.Steps, acts); place != "" {
+	if place := cmp.Or(w.tries.inOwn(a.Steps, acts), amongTemporary(acts)); place != "" {
 		where = " in " + place
 	}
 	pushed := ""
@@ -148,7 +148,7 @@ func (w *Work) effects(a *action.Action, output string, o outcome.Outcome) {
 	if o.Stopped {
 		more = " (aborted)"
 	}
-	w.runs(a, acts, where+more)
+	w.runs(a, acts, where, more)
 }
 
 // maxOfAKind is how many commands of one kind are told one by one.

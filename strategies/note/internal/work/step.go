@@ -98,9 +98,9 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 }
 
 // inTry says where a script ran that changed something in a folder to try something in, unless it says so itself.
-func inTry(a *action.Action, t tries) string {
+func inTry(a *action.Action, t *tries) string {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
-	place := cmp.Or(t.of(acts), t.inOwn(nil, acts))
+	place := cmp.Or(t.of(acts), t.inOwn(nil, acts), amongTemporary(acts))
 	says := func(word string) bool { return word == place || word == path.Base(place) }
 	if place == "" || slices.ContainsFunc(strings.Fields(line(a)), says) {
 		return ""

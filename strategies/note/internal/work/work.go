@@ -29,7 +29,7 @@ type Work struct {
 	agents   []string // what was handed to other agents
 	looks    int      // reads and searches
 	others   int      // other commands
-	tries    tries
+	tries    *tries
 	before   map[string]*action.Action // the last call to each tool that changed something
 }
 
@@ -72,7 +72,7 @@ type failed struct {
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
 	return &Work{Name: path.Base, harness: h, open: make(map[string]*action.Action),
-		before: make(map[string]*action.Action), tries: make(tries)}
+		before: make(map[string]*action.Action), tries: &tries{made: make(map[string]bool)}}
 }
 
 // Next returns the work of the turn that follows.

@@ -238,6 +238,16 @@ func TestLines(t *testing.T) {
 		{"a commit in a repository to try something in is none of the project",
 			[]step{bash("cd /tmp && git init x && cd x && git add f && git commit -m init", "[main 3f2a1bc] init", false)},
 			"Ran: `git init x && cd x && git add f && git commit -m init` in /tmp/x"},
+		{"what else a result says is marked", []step{{"book", map[string]any{"user_id": "m"},
+			`{"id": "HATHAT", "user": "m", "seats": [{"row": "12"}], "meal": ""}`, false}},
+			"Called: book (user_id m) → id HATHAT, ..."},
+		{"each part of a long one is told with the folder",
+			[]step{bash("cd /tmp && git init lamp-shop && cd lamp-shop && echo a > f && git add f && "+
+				"git commit -m 'the first lamp of the shop' && echo b > f && git restore f", "", false)},
+			"Ran: `git init lamp-shop && … && git add f && git commit -m 'the first lamp of the shop'` in /tmp/lamp-shop\n" +
+				"Ran: `git restore f` in /tmp/lamp-shop"},
+		{"so is one among temporary files", []step{bash("cd /tmp && curl -X POST -d @lamp.json http://lamps/", "", false)},
+			"Ran: `curl -X POST -d @lamp.json http://lamps/` in /tmp"},
 		{"nor one that is made for that elsewhere",
 			[]step{bash("git init x && cd x && git commit -m init", "[main 3f2a1bc] init", false)},
 			"Ran: `git init x && cd x && git commit -m init`"},
