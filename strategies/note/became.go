@@ -40,6 +40,7 @@ type became struct {
 	gone      map[string]string // files that are not there any more, and where they were moved
 	there     []string          // those that were changed and are
 	changed   []string          // files, since the summary
+	deleted   []string          // files that may be, since the summary
 	passed    []passedCheck     // when they last ran, since the summary
 	committed []string          // since the summary
 	done      []string          // todos that are
@@ -66,7 +67,7 @@ func (n *Note) becomes() *became {
 
 // take follows a call behind a summary.
 func (b *became) take(s work.Step) {
-	b.changed = append(b.changed, s.Changed...)
+	b.changed, b.deleted = append(b.changed, s.Changed...), append(b.deleted, s.Deleted...)
 	if s.Git.Commit != "" {
 		b.committed = append(b.committed, s.Git.Commit)
 	}
@@ -140,10 +141,16 @@ func (b *became) goneIn(name string) (list []string) {
 
 // goneSince are the names of files that were deleted behind the summary.
 func (b *became) goneSince() (list []string) {
-	for _, file := range b.changed {
+	for _, file := range b.deleted {
 		name := "`" + path.Base(file) + "`"
-		if to, ok := b.gone[file]; ok && to == "" && !slices.Contains(list, name) && len(list) < maxBecame {
-			list = append(list, name)
+		if slices.Contains(list, name) || len(list) == maxBecame {
+			continue
+		}
+		for gone, to := range b.gone {
+			if to == "" && action.SameFile(gone, file) {
+				list = append(list, name)
+				break
+			}
 		}
 	}
 	return list

@@ -56,6 +56,14 @@ func TestOrdersThatBind(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	})
+	t.Run("a rule above others", func(t *testing.T) {
+		text := render(session("Look.", skillOf("claude",
+			"- You must keep the slips\n  - Never throw one away\n  - By date\n"), said("Read.")),
+			note.Options{Budget: 20_000}) + "\n"
+		if !strings.Contains(text, ":\n  - You must keep the slips: Never throw one away; By date\n") {
+			t.Errorf("%s", text)
+		}
+	})
 	t.Run("a list of what is to be done instead", func(t *testing.T) {
 		text := render(session("Look.", skillOf("claude", "**NEVER:**\n- Sign for others\n\n**INSTEAD:**\n- Call the head\n"+
 			"- Leave a slip\n"), said("Read.")), note.Options{Budget: 20_000}) + "\n"

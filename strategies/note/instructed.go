@@ -207,6 +207,9 @@ func label(heading string) string {
 func (in *instructions) entry(place int, above, text string) {
 	if in.group != place {
 		n := len(in.list)
+		if n > 0 && in.list[n-1]+":" == above {
+			in.list, n = in.list[:n-1], n-1 // the heading is a rule itself
+		}
 		if in.add(above + " " + text); len(in.list) > n {
 			in.group = place
 		}

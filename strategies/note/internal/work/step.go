@@ -18,8 +18,8 @@ type Step struct {
 	Text string
 	// Looked: it only looked.
 	Looked bool
-	// Changed are the files that it changed.
-	Changed []string
+	// Changed are the files that it changed, Deleted those that it deleted if its script came as far as that.
+	Changed, Deleted []string
 	// Rejected is the call, where the person did not allow it, and the words that came with that.
 	Rejected string
 	// Undone are the short arguments of a call that took back what another one did: the ids of that are among them.
@@ -65,6 +65,11 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		s.Text += " " + clip.Line(sought(a), maxOutput)
 	default:
 		s.Text = told(a, w.before[a.Tool])
+	}
+	for i := range a.Files {
+		if f := &a.Files[i]; f.Use == action.Deleted && !o.Failed && !o.Told {
+			s.Deleted = append(s.Deleted, f.Path)
+		}
 	}
 	if strings.HasPrefix(text, rejected) {
 		s.Rejected = refused(a, text, w.Name)
