@@ -57,7 +57,7 @@ const (
 	loadedShare = 8
 	littleShare = 50
 	fewShare    = 3 // of a small budget, for the files of a project
-	minLoaded   = 500
+	minLoaded   = 480
 )
 
 // loadedRoom is what they may cost in a note of so many tokens, and of that the files of a project: these can be read

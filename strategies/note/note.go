@@ -21,14 +21,15 @@ type Note struct {
 	rules       []rule // of messages that earlier notes shortened
 	todos       todos
 	loads       loads
-	steps       []step   // what was said and done last
-	standing    standing // behind them
-	follows     bool     // agents go on in what stays
-	between     bool     // something of what stays below the note came before the last message that goes
-	heard       int      // the number of the last message of a person, of those that stay too
-	past        past     // a summary that somebody else wrote
-	since       became   // what was done behind it
-	transcripts []string // how earlier notes say that more can be found
+	laws        *enforcing // what came of rules
+	steps       []step     // what was said and done last
+	standing    standing   // behind them
+	follows     bool       // agents go on in what stays
+	between     bool       // something of what stays below the note came before the last message that goes
+	heard       int        // the number of the last message of a person, of those that stay too
+	past        past       // a summary that somebody else wrote
+	since       became     // what was done behind it
+	transcripts []string   // how earlier notes say that more can be found
 }
 
 // Session is the session that a compaction takes messages from.

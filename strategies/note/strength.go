@@ -30,11 +30,12 @@ type enforcing struct {
 	rejected  []map[string]bool // the words of calls that persons did not allow, and of what they said
 	corrected []map[string]bool // the words of persons that correct
 	ran       string            // what was done
+	known     map[string]int    // what rules are worth
 }
 
 // enforced is what came of rules in a session.
 func (n *Note) enforced() *enforcing {
-	e := &enforcing{}
+	e := &enforcing{known: make(map[string]int)}
 	for _, call := range n.standing.rejected {
 		e.rejected = append(e.rejected, wordsOf(call))
 	}
@@ -57,13 +58,17 @@ func (n *Note) enforced() *enforcing {
 
 // worth is how much a rule counts beside others.
 func (e *enforcing) worth(rule string) (worth int) {
+	if worth, ok := e.known[rule]; ok {
+		return worth
+	}
+	defer func() { e.known[rule] = worth }()
 	if absolute(rule) {
 		worth += worthAbsolute
 	}
 	switch {
 	case forbids(rule):
 		worth += worthForbids
-	case demands(rule):
+	case demands(rule), strings.HasPrefix(rule, toolsMark):
 		worth += worthDemands
 	}
 	if e.names(rule) {

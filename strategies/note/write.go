@@ -103,6 +103,7 @@ func (n *Note) added(o Options, summary string) string {
 	if n.empty() {
 		return ""
 	}
+	n.laws = n.enforced() // a note is written several times
 	text, _ := names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{}, summary)
 		if more.thread >= worthMore {
@@ -166,7 +167,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	b.rules = p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= p.count(strings.Join(b.rules, "\n"))
 	loaded, files := loadedRoom(budget)
-	b.loaded = p.loaded(&n.loads, n.enforced(), min(loaded, p.left-least+p.held/2), files) // rules before names
+	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
 	deeds := v.deeds(min(came, p.left-least/2))
 	p.left -= deeds
