@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func OpenFile(path string, sidecar func(path string, doc []byte) (*abi.Manifest,
 	bin, err := readLimited(path, wasm.MaxBytes)
 	if err != nil {
 		return nil, &abi.Error{
-			Code: abi.CodeUsage, Op: "load", Phase: abi.PhaseLoad, Message: err.Error(),
+			Code: abi.CodeUsage, Op: "load", Phase: abi.PhaseLoad, Message: reason(path, err),
 			Hint: "name a .wasm file that can be read", Err: err,
 		}
 	}
@@ -66,6 +67,14 @@ func OpenFile(path string, sidecar func(path string, doc []byte) (*abi.Manifest,
 		return nil, err
 	}
 	return m, nil
+}
+
+// reason says why a file cannot be read, without the system's call.
+func reason(path string, err error) string {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return path + ": " + at.Err.Error()
+	}
+	return err.Error()
 }
 
 // open reads a module that is called name, or after its digest, where it does not

@@ -221,3 +221,22 @@ func TestEncodeIgnoresMarks(t *testing.T) {
 		t.Errorf("wrote %s", out)
 	}
 }
+
+// TestNoSession: what is no session at all is told apart, so that a wrong file is known for what it is.
+func TestNoSession(t *testing.T) {
+	for data, want := range map[string]string{
+		"":                               "the file is empty",
+		" \n\n":                          "there is nothing but blanks in the file",
+		"Once upon a time":               "this is text, and no JSON",
+		"Ünïcode":                        "this is text, and no JSON",
+		"abc\xff\xfe\x00\x01 and so on.": "this is no text",
+		"abc\x00def":                     "this is no text",
+		strings.Repeat("é", 400):         "this is text, and no JSON",
+		"a" + strings.Repeat("é", 400):   "this is text, and no JSON", // one is cut where the look ends
+	} {
+		_, err := transcript.Read("log", []byte(data), transcript.Auto)
+		if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v; want %s", data, err, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,9 @@ func badFlag(c *cobra.Command, err error) error {
 	says := err.Error()
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		says = "--" + bad.GetFlag().Name + " " + bad.GetValue() + ": give " + wanted(bad.GetFlag().Value.Type())
+		if _, ok := bad.GetFlag().Value.(*engineFlag); ok {
+			says = "--" + bad.GetFlag().Name + " " + bad.GetValue() + ": " + errors.Unwrap(bad).Error()
+		}
 		if errors.Is(err, strconv.ErrRange) {
 			says = "--" + bad.GetFlag().Name + " " + bad.GetValue() + ": the number is too large"
 		}
@@ -32,7 +36,8 @@ func badFlag(c *cobra.Command, err error) error {
 			says += ": did you mean --" + meant[0] + "?"
 		}
 	}
-	return ui.Usagef("%s: %s (see %s --help)", c.Name(), says, c.CommandPath())
+	command := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
+	return ui.Usagef("%s: %s (see %s --help)", command, says, c.CommandPath())
 }
 
 // wanted says in words what a flag of a type takes.

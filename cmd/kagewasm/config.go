@@ -87,7 +87,13 @@ func newConfigCheck(e env) *cobra.Command {
 			}
 			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins),
 				len(c.Agents())-1)
-			widens(e, c)
+			if widens(e, c); f.path == "" && len(c.Widens()) > 0 {
+				if err := (trust.List{Dir: e.stateHome}).Check(c); err != nil {
+					e.out().Linef("  it is not used until kagewasm config trust: %s", abi.AsError(err).Message)
+				} else {
+					e.out().Linef("  it is used as it is: nothing says that it is somebody else's, or it was trusted")
+				}
+			}
 			return nil
 		},
 	}
@@ -123,6 +129,7 @@ func printCheck(e env, c *config.Config, err error) error {
 func newConfigExplain(e env) *cobra.Command {
 	f := &configFlag{}
 	var asJSON bool
+	var agent string
 	var sets []string
 	cmd := &cobra.Command{
 		Use:   "explain [AGENT]",
@@ -134,11 +141,14 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
   kagewasm config explain --set compaction.upper_threshold=0.7 --json`,
 		Args: oneArgOrNone("AGENT"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && agent != "" {
+				return ui.Usagef("config explain: give AGENT or --agent, not both")
+			}
 			c, err := f.load()
 			if err != nil {
 				return err
 			}
-			x, err := c.Explain(argOr(args, ""), sets...)
+			x, err := c.Explain(argOr(args, agent), sets...)
 			if err != nil {
 				return err
 			}
@@ -148,6 +158,7 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 	f.register(cmd)
 	cmd.Flags().StringArrayVar(&sets, "set", nil, "put a setting on top of the file for this time: `FIELD=VALUE`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&agent, "agent", "", "the same as AGENT: the `PATH` of an agent, as other commands have it")
 	completeParts(cmd, "set", f.settings)
 	cmd.ValidArgsFunction = completeFirst(f.agents)
 	return cmd

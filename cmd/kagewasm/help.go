@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,10 @@ func showHelp(e env) func(*cobra.Command, []string) {
 	return func(c *cobra.Command, _ []string) {
 		p := e.out()
 		usage := strings.TrimRight(c.UsageString(), "\n")
+		if !slices.Contains(e.named().Names(), "markdown") { // a build from sources has no plugins inside
+			usage = strings.NewReplacer("--plugin markdown", "--plugin build/markdown.wasm", "run markdown ",
+				"run build/markdown.wasm ").Replace(usage)
+		}
 		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
 			if p.Width > 0 && flags.HasFlags() {
 				usage = strings.Replace(usage, strings.TrimRight(flags.FlagUsages(), " \n"),

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -13,7 +14,7 @@ import (
 // limitValues are the limits that flags set, each by the name it has in a
 // manifest.
 func (f *pluginFlags) limitValues() (abi.Limits, error) {
-	var fields []string
+	var fields, set []string
 	for _, s := range f.limits {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
@@ -22,11 +23,18 @@ func (f *pluginFlags) limitValues() (abi.Limits, error) {
 		if !slices.Contains(limitNames(), name) {
 			return abi.Limits{}, ui.Usagef("--limit %s: no such limit: there are %s", s, strings.Join(limitNames(), ", "))
 		}
+		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+			return abi.Limits{}, ui.Usagef("--limit %s: give a whole number", s)
+		}
+		if slices.Contains(set, name) {
+			return abi.Limits{}, ui.Usagef("--limit %s: %s is set twice", s, name)
+		}
+		set = append(set, name)
 		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 	}
 	var l abi.Limits
 	if err := strictjson.Decode([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
-		return l, ui.Usagef("--limit %s: write NAME=NUMBER, each name once: %v", strings.Join(f.limits, " --limit "), err)
+		return l, ui.Usagef("--limit %s: %w", strings.Join(f.limits, " --limit "), err)
 	}
 	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil
 }

@@ -41,7 +41,8 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.state, "state", "",
 		"`DIR` for what plugins keep and for compiled modules; "+state.InMemory+" keeps nothing (default: the "+
 			"platform's state folder)")
-	fs.StringVar(&f.engine, "engine", runtime.EngineNative,
+	f.engine = runtime.EngineNative
+	fs.Var((*engineFlag)(&f.engine), "engine",
 		"native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
 	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request "+
 		"and compaction.summary are granted already; also model, messages.search, http=HOST[:PORT] (https; http=http://HOST "+
@@ -62,6 +63,20 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	completeParts(c, "limit", limitNames)
 	complete(c, "grant", lists.Strings(abi.Capabilities)...)
 	complete(c, "deny", lists.Strings(abi.Capabilities)...)
+}
+
+// engineFlag is the name of an engine, which there is.
+type engineFlag string
+
+func (f *engineFlag) String() string { return string(*f) }
+func (f *engineFlag) Type() string   { return "string" }
+
+func (f *engineFlag) Set(name string) error {
+	if name != runtime.EngineNative && name != extism.Name {
+		return fmt.Errorf("use %s or %s", runtime.EngineNative, extism.Name)
+	}
+	*f = engineFlag(name)
+	return nil
 }
 
 // granted returns the grants of plugins that a person loads by name. What stays on
@@ -238,13 +253,10 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 		}
 		opts.Config = over(opts.Config, l.holds(m, values))
 	}
-	if opts.Engine, err = l.flags.engineFor(m); opts.Engine == nil && l.look {
+	if opts.Engine = l.flags.ownEngine(); opts.Engine == nil && l.look {
 		opts.Engine = runtime.Describe()
 	}
-	if err == nil {
-		err = l.knowsDefaults(m, opts.Config)
-	}
-	return opts, err
+	return opts, l.knowsDefaults(m, opts.Config)
 }
 
 // knowsDefaults is an error where a knob that is not set names a model by its default which
@@ -268,18 +280,12 @@ func (l *loader) holds(m *abi.Manifest, values abi.Config) abi.Config {
 	return values
 }
 
-// engineFor returns the engine that a plugin runs on, nil for the runtime's own.
-func (f *pluginFlags) engineFor(m *abi.Manifest) (runtime.Engine, error) {
-	switch f.engine {
-	case "", runtime.EngineNative:
-		return nil, nil
-	case extism.Name:
-		return extism.Engine{}, nil
+// ownEngine is the engine that plugins run on, nil for the runtime's own.
+func (f *pluginFlags) ownEngine() runtime.Engine {
+	if f.engine == extism.Name {
+		return extism.Engine{}
 	}
-	return nil, &abi.Error{
-		Code: abi.CodeUsage, Op: "call", Plugin: m.Name,
-		Message: fmt.Sprintf("engine %q: use %s or %s", f.engine, runtime.EngineNative, extism.Name),
-	}
+	return nil
 }
 
 // over merges two maps. Where both have a key, top wins.

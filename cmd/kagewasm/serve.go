@@ -192,6 +192,15 @@ func (f *serveFlags) listeners(place *state.Served) (list []net.Listener, err er
 }
 
 func unusableListen(address string, err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // without the call
+	}
+	if bad, ok := errors.AsType[*net.AddrError](err); ok {
+		return ui.Usagef("--listen %s: %s: give HOST:PORT, such as 127.0.0.1:4180, or none", address, bad.Err)
+	}
+	if system, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = system.Err
+	}
 	return ui.Usagef("--listen %s: %w: give another port, or none", address, err)
 }
 

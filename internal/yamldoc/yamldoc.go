@@ -118,7 +118,7 @@ func load(data []byte, each func(doc *yaml.Node) error) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return asError(err)
+			return asError(err, data)
 		}
 		if err := each(&doc); err != nil {
 			return err
@@ -127,13 +127,15 @@ func load(data []byte, each func(doc *yaml.Node) error) error {
 }
 
 // asError says in one sentence where the parser stopped, and what in.
-func asError(err error) *Error {
+func asError(err error, data []byte) *Error {
 	e, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {
 		return &Error{Message: err.Error()}
 	}
 	out := &Error{Pos: Pos{e.Mark.Line, e.Mark.Column}, Message: e.Message}
 	switch {
+	case tabbed(data, e.Mark.Line):
+		out.Message += ": a tab, and YAML takes blanks alone before the text of a line"
 	case e.ContextMsg == "" || e.Message == errDeep.Error():
 	case strings.Contains(e.Message, "end of stream"):
 		out.Pos = Pos{e.ContextMark.Line, e.ContextMark.Column}
@@ -142,6 +144,15 @@ func asError(err error) *Error {
 		out.Message += fmt.Sprintf(", %s that begins in line %d", e.ContextMsg, e.ContextMark.Line)
 	}
 	return out
+}
+
+// tabbed reports whether a line, counted from 1, begins with white space that has a tab in it.
+func tabbed(data []byte, line int) bool {
+	for ; line > 1; line-- {
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	blanks := len(data) - len(bytes.TrimLeft(data, " \t"))
+	return bytes.Contains(data[:blanks], []byte("\t"))
 }
 
 var errDeep = fmt.Errorf("nested deeper than %d", MaxDepth)

@@ -194,8 +194,12 @@ func TestActions(t *testing.T) {
 func TestStaleForm(t *testing.T) {
 	s, _ := filled(t)
 	r := post(t, s, "/s/a/undo", map[string][]string{"version": {"1"}})
-	if r.Status != 412 || !strings.Contains(string(r.Body), "read it again") || state(s, "a").Compactions != 1 {
+	if r.Status != 412 || !strings.Contains(string(r.Body), "read it again") ||
+		!strings.Contains(string(r.Body), "changed since this page was made") || state(s, "a").Compactions != 1 {
 		t.Errorf("%d: %.400s", r.Status, r.Body)
+	}
+	if status, page := get(t, s, "/s/nobody"); status != 404 || strings.Contains(page, "Back to the session") {
+		t.Errorf("%d: a session that is not there has a link to it", status)
 	}
 }
 

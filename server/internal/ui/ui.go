@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -140,6 +141,10 @@ func (p *pages) page(show func(*http.Request) (*view, error)) http.HandlerFunc {
 // problem is the page of an error.
 func (p *pages) problem(r *http.Request, err error) *view {
 	problem := api.ProblemOf(err)
+	if errors.Is(err, service.ErrVersion) {
+		problem.Detail = "the session has changed since this page was made, and nothing was done"
+		problem.Hint = "go back to the session to read it again"
+	}
 	if problem.Status == http.StatusInternalServerError {
 		p.log.Error("a page went wrong", "path", r.URL.EscapedPath(), "error", err)
 	}

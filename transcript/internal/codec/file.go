@@ -38,17 +38,38 @@ type File struct {
 func NewFile(name string, data []byte) (*File, error) {
 	f := &File{Source: jsondoc.New(name, data)}
 	if len(bytes.TrimSpace(data[f.Text:])) == 0 {
+		holds := "the file is empty"
+		if len(data) > 0 {
+			holds = "there is nothing but blanks in the file"
+		}
 		return nil, &abi.Error{
 			Code: abi.CodeBadInput, Op: "read",
-			Message: name + ": the file is empty",
+			Message: name + ": " + holds,
 			Hint:    "give a session that has at least one message",
 		}
 	}
 	if start := f.Whole().Start; isWord(data[start:]) {
-		return nil, f.Bad(start, "give a session in one of the known formats, all of which are JSON",
-			"this is text, and no JSON")
+		what := "this is text, and no JSON"
+		if !isText(data[start:]) {
+			what = "this is no text"
+		}
+		return nil, f.Bad(start, "give a session in one of the known formats, all of which are JSON", what)
 	}
 	return f, nil
+}
+
+// isText reports whether bytes are those of a text, as far as the first of them show.
+func isText(data []byte) bool {
+	const looked = 512
+	head := data[:min(len(data), looked)]
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r == 0 || r == utf8.RuneError && n == 1 && len(head)-i >= utf8.UTFMax {
+			return false
+		}
+		i += n
+	}
+	return true
 }
 
 // isWord reports whether text begins as prose or source code does. No format begins

@@ -105,7 +105,7 @@ func samePath(a, b string) bool {
 func Read(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	if path != "-" {
 		data, err := os.ReadFile(path)
-		return data, badInput(err)
+		return data, badInput(path, err)
 	}
 	type result struct {
 		data []byte
@@ -118,18 +118,18 @@ func Read(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	}()
 	select {
 	case r := <-done:
-		return r.data, badInput(r.err)
+		return r.data, badInput("standard input", r.err)
 	case <-ctx.Done():
 		return nil, &abi.Error{Code: abi.CodeCanceled, Op: "read", Message: ctx.Err().Error(), Err: ctx.Err()}
 	}
 }
 
-func badInput(err error) error {
+func badInput(path string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &abi.Error{
-		Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err,
+		Code: abi.CodeBadInput, Op: path, Message: bare(err).Error(), Err: err,
 		Hint: "name a file that can be read, or - for standard input",
 	}
 }

@@ -53,5 +53,5 @@ func (p Printer) skipped(list []survey.Skipped) {
 		return
 	}
 	paths := lists.Map(list, func(s survey.Skipped) string { return s.Path })
-	p.field("no sessions", "%s", p.paint(dim, shortened(strings.Join(paths, ", "), 160)))
+	p.field("skipped", "no sessions in %s", p.paint(dim, shortened(strings.Join(paths, ", "), 160)))
 }
