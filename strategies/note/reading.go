@@ -46,11 +46,14 @@ func readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	} else if json.Unmarshal([]byte(args), &asked) == nil && (asked.Limit > 0 || asked.Offset > 1) {
 		r.from = max(asked.Offset, 1)
 		if asked.Limit > 0 {
-			r.to = r.from + asked.Limit - 1
+			r.to = r.from + min(asked.Limit, maxLines) - 1
 		}
 	}
-	return r, true
+	return r, r.from <= maxLines && (r.to == 0 || r.to >= r.first())
 }
+
+// maxLines is more lines than a file of rules has.
+const maxLines = 1 << 20
 
 // number is what digits say; 0 where it is too much.
 func number(digits string) int {

@@ -203,7 +203,7 @@ func (b *builder) change(f *action.File, created bool) {
 		if to := b.file(f.To); to != nil {
 			was := it.facts
 			was.at, was.moved, was.deleted = b.at, "", false
-			to.facts.merge(was)
+			to.facts = was // what stood there is no more
 		}
 	}
 	it.facts.merge(ch)

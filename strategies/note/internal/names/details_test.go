@@ -230,6 +230,8 @@ func TestChangesInChains(t *testing.T) {
 		{"the last lines", [][]abi.Message{edit(1, two), edit(1, one), nil}, "pkg/a.go×2 (last line 12)"},
 		{"moved, not edited", [][]abi.Message{move, nil},
 			"pkg/a.go (moved to pkg/b.go) pkg/b.go (moved here)"},
+		{"moved over one that was edited", [][]abi.Message{edit(3, strings.ReplaceAll(two, "a.go", "b.go")), move},
+			"pkg/b.go (moved here) pkg/a.go (moved to pkg/b.go)"},
 		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
 			"pkg/b.go pkg/a.go (moved to pkg/b.go)"},
 		{"removed by a pattern", [][]abi.Message{edit(1, two), called("Bash", "command", "rm pkg/*.go", "", false), nil},
