@@ -228,7 +228,7 @@ func (l *live) inFlight(id string) (*call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.call == nil || l.call.id != id {
-		return nil, unknown("call", "call "+id+": it is not in flight: it has ended, or was abandoned")
+		return nil, unknown("call " + id + ": it is not in flight: it has ended, or was abandoned")
 	}
 	return l.call, nil
 }

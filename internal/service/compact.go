@@ -155,7 +155,7 @@ func (s *compactions) Compaction(ctx context.Context, key, id string) (*store.Re
 			return &list[i], nil
 		}
 	}
-	return nil, unknown("compactions", "session "+key+" has no compaction "+id)
+	return nil, unknown("session " + key + " has no compaction " + id)
 }
 
 // Flag keeps the operator's judgement of a compaction. What is nil stays as it was.

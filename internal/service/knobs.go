@@ -34,7 +34,7 @@ func (s *operator) plugin(ctx context.Context, name string) (*Plugin, error) {
 			return &list[i], nil
 		}
 	}
-	return nil, unknown("plugins", "plugin "+name+": the configuration has none of that name")
+	return nil, unknown("plugin " + name + ": the configuration has none of that name")
 }
 
 // Knobs are the settings of a plugin and their values, for an agent or, where that is
@@ -78,7 +78,7 @@ func (s *operator) SetKnobs(ctx context.Context, name, agent string, values map[
 	for _, knob := range slices.Sorted(maps.Keys(values)) {
 		spec, ok := p.Knobs[knob]
 		if !ok {
-			return unknown("knobs", "plugin "+name+" has no knob "+knob)
+			return unknown("plugin " + name + " has no knob " + knob)
 		}
 		if err := spec.Check(values[knob]); err != nil {
 			return &abi.Error{Code: abi.CodeUsage, Op: "knobs", Plugin: name, Message: "knob " + knob + ": " + err.Error(),
@@ -117,7 +117,7 @@ func (s *operator) ResetKnob(ctx context.Context, name, agent, knob string) erro
 		return err
 	}
 	if _, ok := p.Knobs[knob]; !ok {
-		return unknown("knobs", "plugin "+name+" has no knob "+knob)
+		return unknown("plugin " + name + " has no knob " + knob)
 	}
 	return s.turn(ctx, func(tx *store.Tx) error { return tx.ResetKnob(ctx, name, agent, knob) })
 }

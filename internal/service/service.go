@@ -141,8 +141,9 @@ func usage(op, message string) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: op, Message: message}
 }
 
-func unknown(op, message string) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: op, Message: message, Err: ErrUnknown}
+// unknown is the error of what is not there. It says of what, so no operation stands before it.
+func unknown(message string) error {
+	return &abi.Error{Code: abi.CodeUsage, Message: message, Err: ErrUnknown}
 }
 
 // sessionOf is a session of the store as a compactor is told of it.

@@ -128,7 +128,7 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(one Setting) bool { return one.Name == name }) {
-		return unknown("settings", "there is no setting "+name)
+		return unknown("there is no setting " + name)
 	}
 	k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name}
 	return s.turn(ctx, func(tx *store.Tx) error { return k.Drop(ctx, tx) })

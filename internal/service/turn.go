@@ -45,7 +45,7 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 		delete(l.turns, id)
 		l.mu.Unlock()
 		if !begun && t == nil {
-			return unknown("turn", "turn "+id+": it has not begun, or has ended")
+			return unknown("turn " + id + ": it has not begun, or has ended")
 		}
 		if begun {
 			end()

@@ -73,7 +73,7 @@ func (s *history) restore(
 func (s *history) Checkpoint(ctx context.Context, key string) (cp *session.Checkpoint, err error) {
 	err = s.with(ctx, key, func(_ *live, open *session.Session) error {
 		if cp = open.Pending(); cp == nil {
-			return unknown("checkpoint", "session "+key+": no compaction waits")
+			return unknown("session " + key + ": no compaction waits")
 		}
 		return nil
 	})
@@ -84,7 +84,7 @@ func (s *history) Checkpoint(ctx context.Context, key string) (cp *session.Check
 func (s *history) Approve(ctx context.Context, key, id string) (out *Compacted, err error) {
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
 		if cp := open.Pending(); cp == nil || cp.ID != id {
-			return unknown("checkpoint", "session "+key+": compaction "+id+" does not wait")
+			return unknown("session " + key + ": compaction " + id + " does not wait")
 		}
 		result, err := open.Approve(ctx, id)
 		if err != nil {
@@ -104,7 +104,7 @@ func (s *history) Approve(ctx context.Context, key, id string) (out *Compacted, 
 func (s *history) Reject(ctx context.Context, key, id, why string) error {
 	return s.with(ctx, key, func(_ *live, open *session.Session) error {
 		if cp := open.Pending(); cp == nil || cp.ID != id {
-			return unknown("checkpoint", "session "+key+": compaction "+id+" does not wait")
+			return unknown("session " + key + ": compaction " + id + " does not wait")
 		}
 		return open.Reject(ctx, id, why)
 	})

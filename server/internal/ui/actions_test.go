@@ -198,8 +198,16 @@ func TestStaleForm(t *testing.T) {
 		!strings.Contains(string(r.Body), "changed since this page was made") || state(s, "a").Compactions != 1 {
 		t.Errorf("%d: %.400s", r.Status, r.Body)
 	}
-	if status, page := get(t, s, "/s/nobody"); status != 404 || strings.Contains(page, "Back to the session") {
-		t.Errorf("%d: a session that is not there has a link to it", status)
+}
+
+// TestNotThere: the page of what is not there leads back to its session, where there is one.
+func TestNotThere(t *testing.T) {
+	s, _ := filled(t)
+	for path, back := range map[string]bool{"/s/nobody": false, "/s/nobody/c/none": false, "/s/a/m/none": true,
+		"/s/a/c/none": true, "/s/a/c/none/lost": true, "/s/a/checkpoint": true, "/plugins/none": false} {
+		if status, page := get(t, s, path); status != 404 || strings.Contains(page, "Back to the session") != back {
+			t.Errorf("%s: %d, with a link to a session: %t", path, status, !back)
+		}
 	}
 }
 

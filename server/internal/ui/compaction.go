@@ -114,6 +114,11 @@ func (p compactionPages) lost(r *http.Request) (*view, error) {
 			d.Lost = append(d.Lost, l)
 		}
 	}
+	if len(d.Lost) == 0 {
+		if _, err := p.s.Compaction(r.Context(), d.Key, d.Compaction); err != nil {
+			return nil, err
+		}
+	}
 	return &view{template: "lost.html", block: part(r, "losses"), title: "What was lost", data: d}, nil
 }
 

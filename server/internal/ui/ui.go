@@ -148,8 +148,20 @@ func (p *pages) problem(r *http.Request, err error) *view {
 	if problem.Status == http.StatusInternalServerError {
 		p.log.Error("a page went wrong", "path", r.URL.EscapedPath(), "error", err)
 	}
+	data := problemData{Problem: problem}
+	if key := r.PathValue("key"); key != "" {
+		if _, err := p.s.Session(r.Context(), key); err == nil {
+			data.Session = key
+		}
+	}
 	return &view{template: "problem.html", block: part(r, "body"), title: problem.Title, status: problem.Status,
-		data: problem}
+		data: data}
+}
+
+// problemData is the page of an error.
+type problemData struct {
+	*api.Problem
+	Session string // the one to go back to; empty where there is none
 }
 
 // part is the block of a template that a script asks for; a reader gets the page.

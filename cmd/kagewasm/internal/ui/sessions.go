@@ -220,8 +220,12 @@ func Verified(p Printer, r *store.AuditReport) {
 
 // Stats shows the figures of compactions.
 func Stats(p Printer, s *store.Stats) {
-	p.field("compactions", "%s done, %s failed, %s with nothing to do; %s of those done taken back", Number(s.Completed),
-		Number(s.Failed), Number(s.Noop), Number(s.TakenBack))
+	takenBack := ""
+	if s.TakenBack > 0 {
+		takenBack = "; " + Number(s.TakenBack) + " of those done taken back"
+	}
+	p.field("compactions", "%s done, %s failed, %s with nothing to do%s", Number(s.Completed), Number(s.Failed),
+		Number(s.Noop), takenBack)
 	p.field("fallbacks", "%s", Number(s.Fallbacks))
 	if s.Completed > s.TakenBack {
 		p.field("tokens", "%s to %s", Number(s.TokensBefore), Number(s.TokensAfter))
