@@ -23,3 +23,6 @@ func must[T any](v T, err error) T {
 
 // DB is the database below a store, for tests that tamper with it.
 func (s *Store) DB() *sql.DB { return s.db }
+
+// FileAddress is the address of a file for SQLite.
+var FileAddress = fileAddress

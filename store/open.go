@@ -100,8 +100,17 @@ func dialectOf(database string) (dialect, error) {
 	if err != nil {
 		return dialect{}, err
 	}
-	source := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query}).String()
+	source := fileAddress(filepath.ToSlash(path), query)
 	return dialect{driver: "sqlite", source: source, goose: goose.DialectSQLite3, file: path}, f.Close()
+}
+
+// fileAddress is the address of a file for SQLite. A path that begins with a drive gets a slash before it: SQLite would
+// take the drive for a host.
+func fileAddress(path, query string) string {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
 }
 
 // postgresSource is an address with what PostgreSQL's own programs do where it does not say

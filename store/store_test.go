@@ -570,3 +570,16 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestFileAddress: a drive of Windows is part of a file's path, and what a path may hold is written for an address.
+func TestFileAddress(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/me/sessions.db":           "file:///home/me/sessions.db?a=b",
+		"C:/Users/a me/#1?/sessions.db":  "file:///C:/Users/a%20me/%231%3F/sessions.db?a=b",
+		"//server/share/50%/sessions.db": "file:////server/share/50%25/sessions.db?a=b",
+	} {
+		if got := store.FileAddress(path, "a=b"); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
