@@ -31,7 +31,7 @@ func asked(text string) (said string, options bool) {
 	lines, _ := sayings(text)
 	at := -1
 	for i, l := range lines {
-		if asks(l.text) && !isHeading(l.text) {
+		if asks(l.text) && !isHeading(l.text) && l.text[0] != '|' {
 			at = i
 		}
 	}
@@ -54,7 +54,7 @@ func asked(text string) (said string, options bool) {
 			from--
 		}
 	}
-	said = strings.TrimSpace(headingOf(lines, lines[from], true) + " " + block(lines[from:to], at-from))
+	said = strings.TrimSpace(above(lines, lines[from]) + " " + block(lines[from:to], at-from))
 	options = slices.ContainsFunc(lines[from:to], func(l saying) bool { return isEntry(l.text) })
 	for first := range sentences(closing(text)) {
 		first, _, _ = strings.Cut(first, leftOutHere)
@@ -65,6 +65,22 @@ func asked(text string) (said string, options bool) {
 	}
 	gap := strings.TrimSpace(leftOutHere)
 	return strings.TrimSpace(strings.ReplaceAll(said, gap+" "+gap, gap)), options
+}
+
+// above is what a line that is told stands under: its heading, and the list of what is left to do before it.
+func above(lines []saying, of saying) string {
+	heading := headingOf(lines, of, true)
+	left, ok := leftToDo(lines)
+	if !ok || left.to >= of.place {
+		return heading
+	}
+	if list := headings(lines, of); len(list) > 0 && list[len(list)-1].place == left.from {
+		heading = ""
+	}
+	if heading != "" || left.to+1 < of.place {
+		return strings.TrimSpace(left.told + leftOutHere + " " + heading)
+	}
+	return left.told
 }
 
 // listAbove is where the list with which lines end begins, with its heading, and where it ends: headings may follow it.

@@ -23,9 +23,13 @@ const (
 func closing(text string) string {
 	all, places := sayings(text)
 	list := lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })
+	left, isLeft := leftToDo(all)
 	q := quotation{lines: all, last: -1, told: make(map[int]bool)}
 	first, begins := -1, true // the place that the words begin at, and whether nothing stands before them
 	for _, l := range list {
+		if isLeft && l.place >= left.from {
+			break
+		}
 		bare, item := listItem(l.text)
 		if bare = plain(bare); q.said == "" {
 			rest := telling(bare)
@@ -34,11 +38,11 @@ func closing(text string) string {
 			}
 			bare, first = rest, l.place
 		}
-		if bare != "" && utf8.RuneCountInString(q.said) < maxSaid/2 && !q.add(l, bare, item) {
+		if bare != "" && utf8.RuneCountInString(q.said)-q.rows < maxSaid/2 && !q.add(l, bare, item) {
 			break
 		}
 	}
-	if q.said == "" && len(list) > 0 {
+	if q.said == "" && len(list) > 0 && !isLeft {
 		l := list[len(list)-1]
 		last, _ := listItem(l.text)
 		q.said, q.last, first = plain(last), l.place, l.place
@@ -47,7 +51,7 @@ func closing(text string) string {
 	if !begins || q.skips(first) {
 		q.said = strings.TrimSpace(leftOutHere) + " " + strings.TrimPrefix(q.said, strings.TrimSpace(leftOutHere)+" ")
 	}
-	said := shortened(q.said, maxSaid)
+	said := shortened(q.said, maxSaid+q.rows)
 	if q.last >= 0 && q.last+1 < places {
 		said = marked(said)
 	}
@@ -56,6 +60,13 @@ func closing(text string) string {
 			if said = marked(found[0].String()); !strings.HasPrefix(plain(text), clip.First(found[0].text, maxBefore)) {
 				said = strings.TrimSpace(leftOutHere) + " " + said
 			}
+		}
+	}
+	if isLeft {
+		said = strings.TrimSpace(joined(strings.TrimSuffix(said, leftOutHere), left.told, q.last+1 != left.from, false))
+		q.last, q.told[left.from] = left.to, true
+		if said = strings.TrimSuffix(said, leftOutHere); q.last+1 < places {
+			said = marked(said)
 		}
 	}
 	result, question, gap := question(list)
@@ -77,6 +88,7 @@ type quotation struct {
 	said  string
 	last  int          // the place of the last line that is told
 	told  map[int]bool // the places of those that are
+	rows  int          // how much of it are small tables, in characters
 }
 
 // skips reports whether more than headings that say nothing stands before a place and is not told.
@@ -98,7 +110,7 @@ func (q *quotation) add(l saying, bare string, item bool) bool {
 			q.put(h, asHeading(h.text), false)
 		}
 	}
-	if before.said != "" && utf8.RuneCountInString(q.said) > maxSaid-minFinding && q.last != before.last {
+	if before.said != "" && utf8.RuneCountInString(q.said)-q.rows > maxSaid-minFinding && q.last != before.last {
 		*q = before
 		return false
 	}
@@ -119,6 +131,25 @@ func (q *quotation) put(l saying, text string, item bool) {
 	behind := slices.ContainsFunc(q.lines, func(o saying) bool { return o.place == q.last && o.place == l.under })
 	q.said, q.told[l.place] = joined(q.said, text, q.last >= 0 && l.place != q.last+1, item && !behind && !heads), true
 	q.last = l.place
+	q.table(i + 1)
+}
+
+// maxTable is how long a table is, in characters, that is told whole with what it stands behind.
+const maxTable = 160
+
+// table tells a small table that begins with line i: who said "here is what I found:" said it there.
+func (q *quotation) table(i int) {
+	end := i
+	for end > 0 && end < len(q.lines) && q.lines[end].text[0] == '|' && q.lines[end].follows(q.lines[end-1]) {
+		end++
+	}
+	if end-i < 2 || !strings.HasSuffix(plain(q.lines[i-1].text), ":") {
+		return
+	}
+	rows := strings.Join(lists.Map(q.lines[i:end], func(l saying) string { return beside(l.text, maxTable) }), "; ")
+	if n := utf8.RuneCountInString(rows); n <= maxTable {
+		q.said, q.rows, q.last = q.said+" "+rows, q.rows+n, q.lines[end-1].place
+	}
 }
 
 // untold is what a sentence of a line stands under and is not told, for it to stand before that.

@@ -16,6 +16,7 @@ type Note struct {
 	memory      *Memory
 	names       *names.Names
 	size        int    // of what went, in bytes
+	talk        int    // how much of it agents said at the end of turns, in hundredths
 	focus       *Focus // nil where nobody gave instructions
 	turns       []turn
 	rules       []rule // of messages that earlier notes shortened
@@ -80,6 +81,7 @@ func Build(ctx context.Context, s Session) *Note {
 		r.message(i)
 	}
 	n.turns, n.heard = r.thread.finish(), r.thread.n
+	n.talk = r.thread.talked * 100 / max(1, n.size)
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
 	n.between = slices.Contains(s.Gone[min(prefix, r.last+1):r.last+1], false) // the note stands behind the prefix

@@ -3,8 +3,10 @@ package note
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -107,6 +109,12 @@ func (t *turn) takesUp(before *turn) bool {
 	return t.again == 0 && before.said != "" && !asks(before.said) && accepts(words)
 }
 
+// questions reports whether a person asks something in a turn, be it in a sentence that is no question: "I wonder why".
+func (t *turn) questions() bool { return asks(t.words) || wonderingWords.says(t.words) }
+
+// wonderingWords are how people ask in sentences that are no questions.
+var wonderingWords = newVocabulary("wondering")
+
 // inShort are the forms in which the closing words of an agent are told where there is no room for all of them, longest
 // first: with the entries of a list shortened, and what they ask in a few words.
 func inShort(said string) []string {
@@ -118,6 +126,26 @@ func inShort(said string) []string {
 		return []string{brief(said)}
 	}
 	return []string{strings.Join(entries, "; "), brief(said)}
+}
+
+// entryBehind is the number of an entry that a sentence ends with.
+var entryBehind = regexp.MustCompile(`:? \d{1,2}\.$`)
+
+// firstSaid is the first sentence of an agent's closing words that says something by itself, in short.
+func firstSaid(said string) string {
+	for part := range strings.SplitSeq(said, leftOutHere) {
+		for s := range sentences(strings.TrimSpace(part)) {
+			s = entryBehind.ReplaceAllString(s, "")
+			if !isPraise(s) && !strings.HasSuffix(s, ":") && utf8.RuneCountInString(s) >= minFinding {
+				short := shortened(s, maxQuestion)
+				if cut, ok := strings.CutSuffix(short, leftOutHere); ok {
+					return marked(pieceOf(said, cut))
+				}
+				return pieceOf(said, s)
+			}
+		}
+	}
+	return shortened(said, maxBrief)
 }
 
 // brief is what the closing words of an agent ask, in a few words.
@@ -132,11 +160,40 @@ func brief(said string) string {
 	case said:
 		return said
 	case "":
-		return shortened(said, maxQuestion)
+		return endsOf(said)
 	}
 	gap := strings.TrimSpace(leftOutHere)
 	return gap + " " + shortened(strings.TrimSpace(strings.TrimPrefix(ask, gap)), maxBrief)
 }
+
+// endsOf is the first sentence of closing words that ask nothing, and the last one that says something: what it comes
+// to stands there.
+func endsOf(said string) string {
+	first, last := "", ""
+	for s := range sentences(said) {
+		if s = s[strings.LastIndex(s, "; ")+1:]; first == "" {
+			first = s
+		} else if !helpingWords.begins(s) {
+			last = s
+		}
+	}
+	first, last = strings.TrimSpace(first), strings.TrimSpace(last)
+	if last == "" || utf8.RuneCountInString(first)+utf8.RuneCountInString(last) > maxAnswer {
+		return shortened(said, maxQuestion)
+	}
+	before, after, _ := strings.Cut(said, last)
+	told := first
+	if strings.TrimSpace(strings.TrimPrefix(before, first)) != "" {
+		told += leftOutHere
+	}
+	if told += " " + last; strings.TrimSpace(after) != "" {
+		told = marked(told)
+	}
+	return told
+}
+
+// helpingWords are how sentences begin that offer help with whatever it may be.
+var helpingWords = newVocabulary("helping")
 
 // maxBrief is how long a question is that is told in short, in characters.
 const maxBrief = 100

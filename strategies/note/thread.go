@@ -145,7 +145,7 @@ func (v *view) answered(budget int) int {
 		if !t.answersTo(asked) {
 			continue
 		}
-		v.ask(i-1, &left)
+		v.ask(i-1, &left, 2)
 		if v.said[i-1] == "" && !named && t.words != "" {
 			v.size[i] = len(sizes) - 1
 		}
@@ -153,11 +153,31 @@ func (v *view) answered(budget int) int {
 	return budget - left
 }
 
-// ask adds what the agent asked at the end of a turn, in short where there is no room for all of its words.
-func (v *view) ask(i int, left *int) {
+// told adds what the agent answered where that is all that came of a question, the newest first: in short where there
+// is no room for all of its words. It returns what it costs.
+func (v *view) told(budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if t.said == "" || v.said[i] != "" || v.folded(i) || !t.onlyTold() || !t.questions() {
+			continue
+		}
+		for _, form := range []string{t.said, firstSaid(t.said)} {
+			if n := v.count(agentMark+form) + 2; n <= left && (n <= left/3 || form != t.said) {
+				v.said[i], left = form, left-n
+				break
+			}
+		}
+	}
+	return budget - left
+}
+
+// ask adds what the agent asked at the end of a turn, in short where all of its words take more than so large a part of
+// the room.
+func (v *view) ask(i int, left *int, part int) {
 	asked := v.turns[i].said
 	for _, said := range append([]string{asked}, inShort(asked)...) {
-		if n := v.count(agentMark+said) + 2; v.said[i] == "" && n <= *left && (n <= *left/2 || said != asked) {
+		if n := v.count(agentMark+said) + 2; v.said[i] == "" && n <= *left && (n <= *left/part || said != asked) {
 			v.said[i], *left = said, *left-n
 		}
 	}
@@ -167,11 +187,14 @@ func (v *view) ask(i int, left *int) {
 // It returns what it costs.
 func (v *view) replied(budget int) int {
 	left := budget
-	for _, speaksOf := range []func(t, before *turn) bool{(*turn).repliesTo, (*turn).takesUp} {
-		for i := len(v.turns) - 1; i > 0; i-- {
-			if !v.folded(i) && speaksOf(&v.turns[i], &v.turns[i-1]) {
-				v.ask(i-1, &left)
-			}
+	for i := len(v.turns) - 1; i > 0; i-- {
+		if !v.folded(i) && v.turns[i].repliesTo(&v.turns[i-1]) {
+			v.ask(i-1, &left, 2)
+		}
+	}
+	for i := len(v.turns) - 1; i > 0; i-- {
+		if !v.folded(i) && v.turns[i].takesUp(&v.turns[i-1]) {
+			v.ask(i-1, &left, 1)
 		}
 	}
 	return budget - left
@@ -520,6 +543,9 @@ func readHead(line string) (t turn, ok bool) {
 	return t, to == "" && (stays == "" || stays == staysAbove || stays == staysBelow)
 }
 
+// toldOf is how many times longer words were, about, of which a note tells the most telling.
+const toldOf = 2
+
 // takeOver puts the turns of an earlier note before those that follow. It returns by how
 // much the numbers in that note shift: those of a second one go on.
 func (t *thread) takeOver(e *former) (shift int) {
@@ -534,6 +560,7 @@ func (t *thread) takeOver(e *former) (shift int) {
 		shift = t.turns[len(t.turns)-1].n
 	}
 	for i := range e.turns {
+		t.talked += toldOf * len(e.turns[i].said)
 		e.turns[i].n += shift
 		if e.turns[i].again > 0 {
 			e.turns[i].again += shift

@@ -39,6 +39,7 @@ type thread struct {
 	work     *work.Work
 	kept     *work.Work // what messages that stay did, for the standing alone
 	closing  string     // what the agent said last in the turn
+	talked   int        // how much of that was said in all turns, in bytes
 	asked    string     // all of that message, for answers by number
 	aside    bool       // a harness wrote after the closing words, and the agent answers that
 	silent   bool       // nothing of the turn went
@@ -287,6 +288,7 @@ func (t *thread) end(answer string) {
 	}
 	t.own = ownCommands{}
 	t.takeBack()
+	t.talked += len(t.closing)
 	said := t.memory.closing.of(t.closing, closing)
 	list := t.memory.refersTo(answer, t.asked)
 	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer

@@ -40,7 +40,7 @@ var (
 	cameShare   = share{20, 6, 20} // what came of the words
 	saidShare   = share{15, 4, 10} // of that, the words of the agent
 	askedShare  = share{15, 6, 10} // and those that short answers speak of
-	namesShare  = share{15, 63, 40}
+	namesShare  = share{15, 63, 42}
 	failedShare = share{25, 8, 15}
 )
 
@@ -51,8 +51,15 @@ const (
 	// large note.
 	answersShare = 70
 
-	// Names cost at most so many hundredths of what went, and may cost so many tokens.
-	mostNames, leastNames = 8, 200
+	// Names cost at most so many hundredths of what went, and may cost so many tokens. Where agents' answers are from so
+	// many hundredths of it on up to so many, it is a conversation, where what was said is what was done: names cost less.
+	mostNames, leastNames   = 8, 200
+	someTalk, mostTalk      = 6, 12
+	mostSpoken, leastSpoken = 1, 60
+
+	// questionsShare is how much of a note goes to what the agent answered where persons asked and nothing else came
+	// of it.
+	questionsShare = 3
 
 	rulesShare   = 95
 	todosShare   = 6
@@ -126,7 +133,8 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p := parts{left: budget, count: o.Count}
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
-	p.hold(max(min(namesShare.of(budget), n.namesMost())-extra.thread, extra.names,
+	failed := n.failedMost(budget, o.Count)
+	p.hold(max(min(namesShare.of(budget), n.namesMost())+failed-extra.thread, extra.names+failed,
 		min(n.todos.least(o.Count), p.left/2)))
 	b := n.body(p, budget, extra.thread, len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
@@ -173,19 +181,38 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
 	refused += v.longer(max(0, min(came-deeds-refused, p.left-refused-least/2)))
-	refused += v.replied(max(0, min(came-deeds-refused, p.left-refused-least/2)))
-	p.left -= refused
+	refused += v.replied(max(0, min(came+extra-deeds-refused, p.left-refused-least/2)))
+	told := v.told(max(0, min(budget*questionsShare/100+extra/2, p.left-refused-least/2)))
+	p.left -= refused + told
 	b.state = n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), p.count)
 	v.stood = strings.Join(b.state, "\n")
 	p.left -= p.count(v.stood)
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
-	v.fill(budget, min(max(0, came-deeds-refused-asked)+bonus+extra, p.left), saidShare.of(budget)+bonus+extra, v.stood)
+	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
+	v.fill(budget, left, saidShare.of(budget)+bonus+extra, v.stood)
 	return b
+}
+
+// failedMost is what failures may cost in a conversation, in tokens: elsewhere what is held back for names, which come
+// behind them, is enough for both.
+func (n *Note) failedMost(budget int, count func(string) int) (tokens int) {
+	if n.talk <= someTalk {
+		return 0
+	}
+	list := n.names.Failures()
+	for i := range list {
+		tokens += count(quoted(&list[i])) + 1
+	}
+	return min(tokens, failedShare.of(budget))
 }
 
 // namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
 // what was said in it more than the words it was said in.
-func (n *Note) namesMost() int { return max(leastNames, n.size/4*mostNames/100) }
+func (n *Note) namesMost() int {
+	most := mix(n.talk, someTalk, mostTalk, mostNames, mostSpoken)
+	least := mix(n.talk, someTalk, mostTalk, leastNames, leastSpoken)
+	return max(least, n.size/4*most/100)
+}
 
 // transcript says where all of what went can be found. Where it went from several transcripts each has a part of it.
 func (n *Note) transcript(recall string) []string {
