@@ -16,6 +16,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
+	"github.com/kagewasm/kagewasm/internal/owner"
 )
 
 // What a server has in its state folder.
@@ -128,7 +129,8 @@ func ReadToken(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+	_, known := owner.Of(info) // on Windows neither owner nor permissions say who can read it
+	if !info.Mode().IsRegular() || known && info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("%s: others can read it: delete it, and the next server makes another one", path)
 	}
 	data, err := os.ReadFile(path)
