@@ -3,6 +3,8 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	goruntime "runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +95,22 @@ func TestHTTP(t *testing.T) {
 
 // TestHTTPDeadline: a server that never answers does not end the call with it.
 // The guest is told in time to answer without; so is one that asks again.
+// TestHTTPRefused: the operator is told once that nobody listens, and at which address it was tried.
+func TestHTTPRefused(t *testing.T) {
+	if goruntime.GOOS == "windows" {
+		t.Skip("the system has other words for it")
+	}
+	const at = "127.0.0.1:1" // where nobody listens
+	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{at}}}
+	resp, stats := hostCall(t, runtime.Options{}, o, abi.OpHTTP, `{"url":"http://`+at+`/"}`, nil)
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeNetwork {
+		t.Fatalf("%v", resp.Error)
+	}
+	if want := "http: http://" + at + ": connection refused at " + at; !slices.Equal(stats.Warnings, []string{want}) {
+		t.Errorf("%q, want %q", stats.Warnings, want)
+	}
+}
+
 func TestHTTPDeadline(t *testing.T) {
 	here := plugintest.Web(t)
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),

@@ -2,7 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
 	"math"
+	"net"
+	"os"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -62,7 +66,7 @@ func (w *web) send(ctx context.Context, c *Call, r egress.Request) (*abi.HTTPRes
 	Check(ctx)
 	if err != nil {
 		if e := abi.AsError(err); e.Err != nil {
-			c.Warn("http: " + c.Clean([]byte(e.Message+": "+e.Err.Error())))
+			c.Warn("http: " + c.Clean([]byte(why(e))))
 		}
 		return nil, err
 	}
@@ -79,6 +83,24 @@ func (w *web) send(ctx context.Context, c *Call, r egress.Request) (*abi.HTTPRes
 		out.BodyBase64 = resp.Body
 	}
 	return out, nil
+}
+
+// why is what the operator is told of a request that failed: what the guest is, and what the system says beyond that.
+func why(e *abi.Error) string {
+	says, at := e.Err.Error(), ""
+	if op, ok := errors.AsType[*net.OpError](e.Err); ok {
+		says = op.Err.Error()
+		if op.Addr != nil {
+			at = " at " + op.Addr.String()
+		}
+		if system, ok := errors.AsType[*os.SyscallError](op.Err); ok {
+			says = system.Err.Error()
+		}
+	}
+	if strings.HasSuffix(e.Message, says) {
+		return e.Message + at
+	}
+	return e.Message + ": " + says + at
 }
 
 // answerShare is the part of a call's time that no request takes up: a guest
