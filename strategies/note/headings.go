@@ -1,6 +1,8 @@
 package note
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -79,14 +81,19 @@ func (o *outline) under(raw, line string, place int) int {
 	return above
 }
 
-// headings are the lines that a line of a text stands under, outermost first.
+// headings are the lines that a line of a text stands under, outermost first. The lines of the text are in order.
 func headings(lines []saying, of saying) (list []saying) {
-	for i := len(lines) - 1; i >= 0 && of.under >= 0; i-- {
-		if lines[i].place == of.under {
-			of = lines[i]
-			list = append([]saying{of}, list...)
+	for of.under >= 0 {
+		i, ok := slices.BinarySearchFunc(lines, of.under, func(l saying, place int) int {
+			return cmp.Compare(l.place, place)
+		})
+		if !ok {
+			break
 		}
+		of = lines[i]
+		list = append(list, of)
 	}
+	slices.Reverse(list)
 	return list
 }
 

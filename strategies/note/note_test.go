@@ -537,6 +537,9 @@ func TestLinear(t *testing.T) {
 			return session("Begin.\n" + b.String())
 		}},
 		{"one word", func(n int) []abi.Message { return session(strings.Repeat("x", 10*n)) }},
+		{"a skill of lists", func(n int) []abi.Message {
+			return session("Look.", skillOf("claude", strings.Repeat("- a\n  - b\n", 5*n)), said("Read."))
+		}},
 		{"many messages", func(n int) (msgs []abi.Message) {
 			for i := range n / 10 {
 				msgs = append(msgs, user(fmt.Sprintf("Never do the thing %d again, it is not what was asked.", i)), said("ok"))
