@@ -150,7 +150,12 @@ type means struct {
 func meansOf(
 	ctx context.Context, f *compactFlags, e env, s *transcript.Session, conf configured, progress *ui.Progress,
 ) (m means, err error) {
-	m.model = f.learned(e, f.resolve(s, conf))
+	resolved := f.resolve(s, conf)
+	m.model = f.learned(e, resolved)
+	if resolved.ContextWindow == nil && m.model.ContextWindow != nil && !f.quiet {
+		e.say(fmt.Sprintf("the window of %s is taken as %s tokens, as its provider said when it refused a request: --window "+
+			"says another, and it is asked again after 30 days", m.model.Name(), ui.Number(*m.model.ContextWindow)))
+	}
 	if says := f.assumed(m.model, conf); says != "" && !f.quiet {
 		e.say(says)
 	}

@@ -3,14 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -153,6 +156,49 @@ func TestContextOfAnAgent(t *testing.T) {
 				t.Errorf("%d requests, the first: %+v", len(list), list)
 			}
 		})
+	}
+}
+
+// TestTheStatedWindowIsTold: who compacts hears that a window is what a provider said, and it is forgotten after a
+// month.
+func TestTheStatedWindowIsTold(t *testing.T) {
+	kept := filepath.Join(t.TempDir(), "state")
+	st, err := state.Open(kept, "", func(string) {})
+	if err == nil {
+		err = errors.Join(st.SetWindow("house-1", 9000), st.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := writeSession(t, 40)
+	window := func(args ...string) (int, bool) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		e := env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+		code := doMain(t.Context(), append([]string{"compact", session, "--model", "house-1", "--no-config", "--no-record",
+			"--dry-run", "--json", "--state", kept}, args...), e)
+		var r kagewasm.Report
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || code != 0 {
+			t.Fatalf("exit %d, %v: %s", code, err, stderr.String())
+		}
+		return r.Window, strings.Contains(stderr.String(), "tokens, as its provider said")
+	}
+	if n, told := window(); n != 9000 || !told {
+		t.Errorf("window %d, told %t", n, told)
+	}
+	if n, told := window("--window", "8000"); n != 8000 || told {
+		t.Errorf("by the flag: window %d, told %t", n, told)
+	}
+	files, err := filepath.Glob(filepath.Join(kept, "windows", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	then := time.Now().Add(-31 * 24 * time.Hour)
+	if err := os.Chtimes(files[0], then, then); err != nil {
+		t.Fatal(err)
+	}
+	if n, told := window(); n == 9000 || told {
+		t.Errorf("after a month: window %d, told %t", n, told)
 	}
 }
 
