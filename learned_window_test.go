@@ -2,6 +2,7 @@ package kagewasm_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -63,6 +64,26 @@ func TestTheStatedWindowIsLearned(t *testing.T) {
 				m.refused, m.answered = 0, 0
 			}
 		})
+	}
+}
+
+// TestTheStatedWindowOfOneHalf: where the provider takes one half of a split turn and names its
+// window as it refuses the other, both are asked for again with that: the summary is whole.
+func TestTheStatedWindowOfOneHalf(t *testing.T) {
+	features.Proves(t, "complaint 4", "T5")
+	msgs := long()
+	msgs[220] = abi.Message{ID: "turn", Role: abi.RoleUser, Content: abi.Text("Now fix the store.")}
+	msgs[221].ToolCallID = "" // its call is gone
+	m := &limited{takes: 3000}
+	c := newCompactor(t, kagewasm.Options{Model: m, Lookup: func(string) tokens.Model { return tokens.Model{} },
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "small", Serial: true}}})
+	r := compact(t, c, request(longWindow, msgs)).Report
+	if m.refused != 1 || m.answered < 3 {
+		t.Fatalf("%d requests were refused, %d answered", m.refused, m.answered)
+	}
+	if r.Strategy != "summarize" || len(r.Failures) > 0 || !strings.Contains(r.Summary, "Turn Context") ||
+		!strings.Contains(r.Summary, "## Goal") || r.Cost.Usage.Calls != m.refused+m.answered {
+		t.Errorf("by %s, %+v, %v: %s", r.Strategy, r.Cost.Usage, r.Failures, r.Summary)
 	}
 }
 

@@ -121,11 +121,12 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	plan, err := s.once(ctx, v, b)
-	if err == nil || plan.Window == 0 || s.Window != nil && *s.Window <= plan.Window {
+	whole := err == nil && len(plan.Failures) == 0
+	if whole || plan.Window == 0 || s.Window != nil && *s.Window <= plan.Window {
 		return plan, err
 	}
 	s.Window = &plan.Window
-	again, err := s.once(ctx, v, b)
+	again, failed := s.once(ctx, v, b)
 	again.Window = cmp.Or(again.Window, plan.Window)
 	if again.Usage == nil {
 		again.Usage, again.Source = plan.Usage, plan.Source
@@ -134,7 +135,11 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 			InputTokens:  plan.Usage.InputTokens + again.Usage.InputTokens,
 			OutputTokens: plan.Usage.OutputTokens + again.Usage.OutputTokens, Cost: plan.Usage.Cost + again.Usage.Cost}
 	}
-	return again, err
+	if failed != nil && err == nil { // half of it is better than none
+		plan.Usage, plan.Window = again.Usage, again.Window
+		return plan, nil
+	}
+	return again, failed
 }
 
 func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error) {

@@ -111,8 +111,12 @@ func (p *part) read(ctx context.Context) (string, error) {
 	}
 	list := chunks(p.entries, max(p.chunks, (p.size()+budget-1)/budget), budget)
 	if p.asked = len(list); p.asked > maxRequests {
-		return "", tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are made",
-			p.name, p.asked, budget, maxRequests)
+		why := ""
+		if p.overflow > 0 {
+			why = fmt.Sprintf(": the model refused one of %d", p.overflow)
+		}
+		return "", tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are "+
+			"made%s", p.name, p.asked, budget, maxRequests, why)
 	}
 	q := p.question
 	q.todo = ""
@@ -183,10 +187,15 @@ func (p *part) size() int {
 
 // bound is the most of a transcript to send at once after one was too long:
 // half of that one, where shorter tool results do not make much of a
-// difference.
+// difference. Where that makes more requests than are made it is more than half, for as
+// many as are: what is worth trying before the session is not read at all.
 func (p *part) bound() int {
-	if p.overflow == 0 || p.size()/p.chunks <= p.overflow*9/10 {
+	less := p.overflow * 9 / 10
+	if p.overflow == 0 || p.size()/p.chunks <= less {
 		return math.MaxInt
+	}
+	if n := p.size() * 10 / (9 * maxRequests); n <= less { // no request is quite full
+		return max(p.overflow/2, n)
 	}
 	return p.overflow / 2
 }

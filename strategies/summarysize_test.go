@@ -119,6 +119,47 @@ func TestProvider(t *testing.T) {
 	}
 }
 
+// TestHalvedTooOften: where halves of what the provider refused would be more requests than are
+// made, larger ones are tried that are as many. Where those are refused too the error says how
+// many it would take, of how much, and what was refused.
+func TestHalvedTooOften(t *testing.T) {
+	features.Proves(t, "complaint 4")
+	talk := turns(0)
+	for i := range 400 {
+		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant,
+			Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
+	}
+	cfg := strategies.Config{MaxSummaryTokens: 300, PreserveRecent: 2, Chunks: 20}
+	p := mustPrepare(t, talk, 100, cfg)
+	for _, tc := range []struct {
+		why  string
+		most int // tokens of a request that the provider takes
+		fits bool
+	}{{"they fit", 1600, true}, {"they do not", 900, false}} {
+		t.Run(tc.why, func(t *testing.T) {
+			f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+				if requestTokens(r) > tc.most {
+					return abi.ModelResponse{}, &abi.Error{Code: abi.CodeContextLength, Message: "prompt is too long"}
+				}
+				return answer(r, "fine"), nil
+			}}
+			r, err := strategies.Write(t.Context(), f, p, cfg)
+			if tc.fits {
+				if err != nil || r.Chunks <= 20 || r.Chunks > 32 || len(r.Attempts) == r.Chunks { // none was refused
+					t.Errorf("%d attempts, %d requests: %v", len(r.Attempts), r.Chunks, err)
+				}
+				return
+			}
+			var requests, each, most, refused int
+			_, bad := fmt.Sscanf(abi.AsError(err).Message, "history: it takes %d requests of at most %d tokens of the session "+
+				"each, and at most %d are made: the model refused one of %d", &requests, &each, &most, &refused)
+			if bad != nil || most != 32 || requests <= most || each >= refused {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
 // BenchmarkPrepare and BenchmarkRun are of 10,000 messages and 2 million
 // tokens, of which half goes; the model takes no time.
 func BenchmarkPrepare(b *testing.B) {
