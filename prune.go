@@ -70,8 +70,8 @@ func (p *Pruned) named(came []abi.Message) {
 // shortenFixed makes the view that strategies get. It cuts down oversized
 // messages that have to stay, where they alone would start the next compaction or
 // miss a target that was asked for; what persons wrote only where the request does not
-// fit. That is a kind of pruning, and may be all that is needed; cut says whether there
-// were any.
+// fit; and the newest output, where nothing has to go then. That is a kind of pruning, and
+// may be all that is needed; cut says whether there were any.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.List)
 	if l.req.Ongoing {
@@ -92,7 +92,21 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 		p = p.instead(v.List, p.Words)
 	}
 	v.Target = target
+	if onlyAsNeeded(l) {
+		spare := strategies.Spare{Keep: l.policy.Keep, Config: l.policy.Summarize}
+		short, recent := spare.Shorten(v)
+		v, ids = short, append(ids, recent...)
+		p = p.instead(v.List, recent)
+	}
 	return v, p, len(ids)+len(p.Words) > 0
+}
+
+// onlyAsNeeded reports whether a compaction is due for the length of the session alone, and the
+// host makes it: nobody asked for one, no plugin or strategy of the host's own has a say, and
+// pruning is not switched off.
+func onlyAsNeeded(l *look) bool {
+	return l.req.Reason == abi.TriggerThreshold && !l.req.Force && l.req.Target == nil && !l.policy.Prune.Off &&
+		!l.hooks.HasCompactor() && l.opts.Strategies[l.policy.Strategy] == nil
 }
 
 // refused reports whether the provider refused the request as too long, and nothing says

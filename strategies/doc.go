@@ -18,8 +18,9 @@
 // Before a compaction, and without a record, [Prune] shortens old tool output,
 // [PruneArguments] the arguments of old tool calls, and [Trim] finds synthetic
 // messages that repeat themselves. [ShortenFixed] cuts down giants in what has
-// to stay. Edits of one step are to be applied, and the messages counted again,
-// before the next step looks at them.
+// to stay, and [Spare] the newest output where nothing has to go then. Edits of one
+// step are to be applied, and the messages counted again, before the next step looks
+// at them.
 //
 // Everything takes time in proportion to the session. What goes is replaced by a
 // note with the exact names that stood in it: see package note.

@@ -26,6 +26,8 @@ type KeepConfig struct {
 	// compaction leaves: what is over keeps its beginning and end. Negative
 	// switches it off. By default only what stands in the way is cut:
 	//   - where what has to stay does not fit, to half of the bound and then less;
+	//   - where nothing has to go then, output among the newest messages, to a twelfth of the
+	//     target;
 	//   - where one of the newest messages would go, to a quarter of the target;
 	//   - what would go just before the rest, to what is left.
 	//

@@ -1,14 +1,16 @@
 package strategies
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Spare says which messages need not have gone for a summary. What it may take is reserved
-// before it is written, and where it took less there is room for them.
+// Spare says which messages need not go: none, where the newest output is what makes a session
+// too long ([Spare.Shorten]), and of those that go for a summary the ones that it left room for
+// ([Spare.Of]). What a summary may take is reserved before it is written.
 type Spare struct {
 	// Keep says what the recent end is, of which as much stays as fits. What is older goes.
 	Keep KeepConfig
@@ -58,6 +60,29 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 	}
 	kept := func(id string) bool { return !goes[id] }
 	return slices.DeleteFunc(slices.Clone(gone), kept), edits
+}
+
+// recentParts is the part of the target that output among the newest messages is shortened to
+// where nothing goes then. It is well below what a giant is: a session that is just under its
+// target is soon over the threshold again.
+const recentParts = 12
+
+// Shorten returns the view with the output among the newest messages cut to its beginning and
+// end, where that alone brings the session under its targets: then nothing has to go, and what
+// stands before is as it was. It returns the ids of what is cut; v itself and none where
+// something has to go all the same. What the model is busy with stays whole.
+func (s *Spare) Shorten(v *View) (*View, []string) {
+	n := s.Config.Recent()
+	if s.Keep.MessageTokens < 0 || s.Keep.Recent() || n == 0 || v.All {
+		return v, nil
+	}
+	recent := (&KeepConfig{Messages: n}).start(v)
+	limit := cmp.Or(s.Keep.MessageTokens, max(minCap, v.Target/recentParts))
+	short, ids := v.Edited(capped(v, limit, func(i int) bool { return i >= recent && !v.stays(i) }))
+	if len(ids) == 0 || !short.Fits() {
+		return v, nil
+	}
+	return short, ids
 }
 
 // unitWithin are edits that cut the output of a unit to have it in at most so many tokens, and

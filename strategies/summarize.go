@@ -44,8 +44,9 @@ type SummarizeConfig struct {
 	// the target requires it. Default 20.
 	WindowMessages int
 	// PreserveRecent is how many messages at the end stay out of a summary, as far as
-	// the target holds them beside it: see [Spare]. Messages of the kinds display_only,
-	// bookmark and metadata do not count. Default 10.
+	// the target holds them beside it: see [Spare]. Where it is enough to cut output among
+	// them, nothing goes. Messages of the kinds display_only, bookmark and metadata do not
+	// count. Default 10.
 	PreserveRecent int
 	// MaxSummaryTokens bounds a summary; an eighth of the window does too.
 	// Default 1,500.

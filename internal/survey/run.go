@@ -99,6 +99,8 @@ func (o *Options) check(plugin hooks.Plugin) error {
 func (o *Options) compactor(plugin hooks.Plugin) (*kagewasm.Compactor, error) {
 	opts := kagewasm.Options{Plugins: []hooks.Plugin{plugin}, Memory: memories{}, Now: func() time.Time { return epoch },
 		Policy: kagewasm.Policy{ObserverWaitMS: int(abi.PlanTime.Milliseconds())}} // the plugin is what is looked at
+	// It is called where there is a compaction: pruning would spare some.
+	opts.Policy.Prune.Off = true
 	if o.Counter != nil { // a nil pointer in the interface would not be missed
 		opts.Counter = o.Counter
 	}
