@@ -67,7 +67,8 @@ func (a *api) knobs(tag string) {
 		return &out[knobsBody]{knobsBody{orEmpty(knobs)}}, err
 	}
 	add(a, op{id: "list-knobs", method: http.MethodGet, path: "/plugins/{plugin}/knobs", tag: tag,
-		summary: "The settings of a plugin: what they take, their values, and whose those are", errors: []int{404}}, list)
+		summary: "The settings of a plugin: what they take, their values, and whose those are",
+		errors:  []int{404, 422}}, list)
 	add(a, op{id: "set-knobs", method: http.MethodPut, path: "/plugins/{plugin}/knobs", tag: tag,
 		summary: "Set values, all or none; they hold from the next compaction on", errors: []int{404, 422}},
 		func(ctx context.Context, in *struct {
