@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -100,5 +101,45 @@ func TestQuestionsAreAnswered(t *testing.T) {
 			}
 			text = render(session(summary(text)), note.Options{Budget: budget})
 		}
+	}
+}
+
+// TestQuestionsThatPoint: where a question points at the sentence before it, the two are told in short together.
+func TestQuestionsThatPoint(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	long := strings.Repeat("The lamp of the mole went out at night. ", 6)
+	msgs := session("Why is the mole dark?", said(long+"I can put the old lamp back. Would you like me to do that?"),
+		"yes", said(long), "Tell me of the boats then, and of all who sail them.", said(long))
+	told := 0
+	for budget := 150; budget < 500; budget += 10 {
+		if strings.Contains(thread(render(msgs, note.Options{Budget: budget})),
+			"- Agent: [...] I can put the old lamp back. Would you like me to do that?") {
+			told++
+		}
+	}
+	if told == 0 {
+		t.Error("they are never told together")
+	}
+}
+
+// TestAllDeedsBeforeTheirSums: that something was done is told of all calls before what they were called with.
+func TestAllDeedsBeforeTheirSums(t *testing.T) {
+	features.Proves(t, "A6")
+	var msgs []abi.Message
+	for i := range 4 {
+		args := map[string]any{"guest_id": strings.Repeat("ane_of_the_mole_", 4), "amount": 40 + i,
+			"payment_id": strings.Repeat("card_771_", 8)}
+		msgs = append(msgs, session(fmt.Sprintf("Book a seat on boat %d.", i), called("book_seat", args,
+			fmt.Sprintf(`{"seat_id": "SEAT%d"}`, i), false), said("It is booked."))...)
+	}
+	inShort := 0
+	for budget := 150; budget < 400; budget += 10 {
+		got := thread(render(msgs, note.Options{Budget: budget}))
+		if strings.Count(got, "Called: book_seat") >= 3 && !strings.Contains(got, "amount") {
+			inShort++
+		}
+	}
+	if inShort == 0 {
+		t.Error("where there is little room the newest calls are told with their sums, and older ones are not told")
 	}
 }

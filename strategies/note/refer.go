@@ -122,10 +122,11 @@ func inShort(said string) []string {
 	for i, e := range entries {
 		entries[i] = shortened(e, maxBefore)
 	}
+	forms := []string{brief(said, true), brief(said, false)}
 	if len(entries) < 3 {
-		return []string{brief(said)}
+		return forms
 	}
-	return []string{strings.Join(entries, "; "), brief(said)}
+	return append([]string{strings.Join(entries, "; ")}, forms...)
 }
 
 // entryBehind is the number of an entry that a sentence ends with.
@@ -136,7 +137,7 @@ func firstSaid(said string) string {
 	for part := range strings.SplitSeq(said, leftOutHere) {
 		for s := range sentences(strings.TrimSpace(part)) {
 			s = entryBehind.ReplaceAllString(s, "")
-			if !isPraise(s) && !strings.HasSuffix(s, ":") && utf8.RuneCountInString(s) >= minFinding {
+			if !isPraise(s) && !strings.HasSuffix(s, ":") && utf8.RuneCountInString(s) >= minAnswer {
 				short := shortened(s, maxQuestion)
 				if cut, ok := strings.CutSuffix(short, leftOutHere); ok {
 					return marked(pieceOf(said, cut))
@@ -148,13 +149,17 @@ func firstSaid(said string) string {
 	return shortened(said, maxBrief)
 }
 
-// brief is what the closing words of an agent ask, in a few words.
-func brief(said string) string {
-	ask := ""
+// brief is what the closing words of an agent ask, in a few words: with the sentence before it, where it points at that
+// and there is room.
+func brief(said string, room bool) string {
+	ask, before := "", ""
 	for s := range sentences(said) {
 		if isQuestion(s) {
-			ask = s
+			if ask = s; room && pointing.MatchString(s) && utf8.RuneCountInString(before) <= maxBrief {
+				ask = strings.TrimSpace(before + " " + s)
+			}
 		}
+		before = s
 	}
 	switch ask {
 	case said:
@@ -163,7 +168,21 @@ func brief(said string) string {
 		return endsOf(said)
 	}
 	gap := strings.TrimSpace(leftOutHere)
-	return gap + " " + shortened(strings.TrimSpace(strings.TrimPrefix(ask, gap)), maxBrief)
+	return gap + " " + shortened(strings.TrimSpace(strings.TrimPrefix(ask, gap)), 2*maxBrief)
+}
+
+// pointing is what a question says that is nothing without the sentence before it.
+var pointing = regexp.MustCompile(`(?i)\b(that|this|it|these|those|them|one|so)\b`)
+
+// listedInShort are the forms in which the entries are told that a short answer speaks of, longest first.
+func listedInShort(line string) []string {
+	mark, told, _ := strings.Cut(line, ": ")
+	forms := []string{line}
+	for _, size := range []int{100, maxBefore} {
+		entries := lists.Map(strings.Split(told, " / "), func(e string) string { return shortened(e, size) })
+		forms = append(forms, mark+": "+strings.Join(entries, " / "))
+	}
+	return forms
 }
 
 // endsOf is the first sentence of closing words that ask nothing, and the last one that says something: what it comes
@@ -194,6 +213,9 @@ func endsOf(said string) string {
 
 // helpingWords are how sentences begin that offer help with whatever it may be.
 var helpingWords = newVocabulary("helping")
+
+// minAnswer is how long the first sentence of an answer is, in characters, that says something by itself.
+const minAnswer = 24
 
 // maxBrief is how long a question is that is told in short, in characters.
 const maxBrief = 100

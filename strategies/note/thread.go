@@ -111,14 +111,23 @@ const (
 	maxNewestWords = 600 // of one of them, in bytes
 )
 
-// deeds adds what was done that must not be done again, the newest first: calls by their sums, and where there is room
-// by all that tells them apart. It returns what it costs.
+// deeds adds what was done that must not be done again, the newest first: all of it by what it came to, then, where
+// there is room, calls by their sums, and by all that tells them apart. It returns what it costs.
 func (v *view) deeds(budget int) int {
 	left := budget
-	for i := len(v.turns) - 1; i >= 0; i-- {
-		for k, line := range v.turns[i].came {
-			if isDeed(line) {
-				v.takeLine(i, k, &left, bySums(shorterCalls(line))...)
+	for _, shortest := range []bool{true, false} {
+		for i := len(v.turns) - 1; i >= 0; i-- {
+			for k, line := range v.turns[i].came {
+				if !isDeed(line) {
+					continue
+				}
+				forms := bySums(shorterCalls(line))
+				if shortest {
+					forms = forms[len(forms)-1:]
+				} else if short := v.came[i][k]; short != "" {
+					left += v.count(short) + 2 // it fits again
+				}
+				v.takeLine(i, k, &left, forms...)
 			}
 		}
 	}
@@ -138,7 +147,7 @@ func (v *view) answered(budget int) int {
 		named := false
 		for k, line := range t.came {
 			if isAnswered(line) {
-				v.takeLine(i, k, &left, line)
+				v.takeLine(i, k, &left, listedInShort(line)...)
 				named = named || v.came[i][k] != ""
 			}
 		}
