@@ -19,9 +19,9 @@ export const engine = () => {
     }
     return sessions.get(id)
   }
-  const save = async (id, { plan, turns }) => {
+  const save = async (id, { plan, turns, due }) => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(fileOf(id) + ".new", JSON.stringify({ plan, turns: turns.slice(-64) }), { mode: 0o600 })
+    await writeFile(fileOf(id) + ".new", JSON.stringify({ plan, turns: turns.slice(-64), due }), { mode: 0o600 })
     await rename(fileOf(id) + ".new", fileOf(id))
   }
 
@@ -68,22 +68,30 @@ export const engine = () => {
       session.messages = messages
       session.budget = tokenBudget
       let shown = apply(session.plan, messages)
-      if (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85) {
+      const due = session.due
+      if (due) await save(sessionId, Object.assign(session, { due: undefined }))
+      if (due || (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85)) {
         await compact(sessionId, messages, tokenBudget).catch(() => {}) // OpenClaw says what is too long
         shown = apply(session.plan, messages)
       }
       return { messages: shown, estimatedTokens: tokensOf(shown) }
     },
-    // ok stands for a compaction that was made: ok without one has left sessions that nothing compacted any more.
+    // ok stands for a compaction that was made: ok without one has left sessions that nothing compacted any more. OpenClaw
+    // asks before a turn too, and of an engine that has seen nothing yet: where it is told neither of the two reasons that
+    // it knows for leaving a session as it is, "below threshold" and "already compacted", the turn fails.
     compact: async ({ sessionId, tokenBudget }) => {
-      const { messages } = await load(sessionId)
-      if (messages === undefined) return { ok: false, compacted: false, reason: "the session was not assembled yet" }
+      const session = await load(sessionId)
+      const left = reason => ({ ok: false, compacted: false, reason })
+      if (session.messages === undefined) {
+        await save(sessionId, Object.assign(session, { due: true })).catch(() => {})
+        return left("below threshold as far as is known: kagewasm compacts when the session is assembled next")
+      }
       try {
-        const made = await compact(sessionId, messages, tokenBudget)
-        if (made === undefined) return { ok: false, compacted: false, reason: "there is nothing to supersede yet" }
+        const made = await compact(sessionId, session.messages, tokenBudget)
+        if (made === undefined) return left("already compacted: there is nothing to supersede yet")
         return { ok: true, compacted: true, result: { tokensBefore: made.before, tokensAfter: made.after } }
       } catch (error) {
-        return { ok: false, compacted: false, reason: String(error) }
+        return left(`already compacted as far as it can be: ${error}`)
       }
     },
     // A turn is committed once, whatever happens between the answer and the next try.

@@ -11,13 +11,19 @@ const { sessionId, messages, tokenBudget } = JSON.parse(readFileSync(0, "utf8"))
 const more = { role: "user", content: "And one more thing.", timestamp: 1 }
 const engine = start()
 const early = await engine.compact({ sessionId, force: true })
+const asked = start() // before a turn OpenClaw asks an engine of its own, which sees no messages
+const reasons = [early.reason, (await asked.compact({ sessionId: "asked", force: true })).reason]
+const due = []
+for (const engine of [start(), start()]) due.push(await engine.assemble({ sessionId: "asked", messages, tokenBudget: 2_000_000 }))
 const first = await engine.assemble({ sessionId, messages, tokenBudget })
 const second = await engine.assemble({ sessionId, messages: [...messages, more], tokenBudget })
 const restarted = await start().assemble({ sessionId, messages: [...messages, more], tokenBudget })
 const forced = await engine.compact({ sessionId, force: true, tokenBudget })
+const nothing = await engine.compact({ sessionId, force: true, tokenBudget })
+if (!nothing.compacted) reasons.push(nothing.reason)
 const after = await engine.assemble({ sessionId, messages: [...messages, more], tokenBudget })
 const other = await engine.assemble({ sessionId: "another", messages: messages.slice(0, 3), tokenBudget })
 const turns = []
 for (const advancementKey of ["t1", "t1", "t2"]) turns.push((await engine.commitTurn({ sessionId, advancementKey, messages })).status)
 turns.push((await start().commitTurn({ sessionId, advancementKey: "t2", messages })).status)
-console.log(JSON.stringify({ info: engine.info, early, first, second, restarted, forced, after, other, turns }))
+console.log(JSON.stringify({ info: engine.info, early, first, second, restarted, forced, after, other, turns, reasons, due }))
