@@ -53,7 +53,7 @@ func NewFile(name string, data []byte) (*File, error) {
 		if !isText(data[start:]) {
 			what = "this is no text"
 		}
-		return nil, f.Bad(start, "give a session in one of the known formats, all of which are JSON", what)
+		return nil, f.Bad(start, "give a session in one of the known formats, all of which are JSON", "%s", what)
 	}
 	return f, nil
 }
