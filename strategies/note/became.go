@@ -41,6 +41,7 @@ type became struct {
 	there     []string          // those that were changed and are
 	changed   []string          // files, since the summary
 	deleted   []string          // files that may be, since the summary
+	goneSince []string          // those of them that are, by their names
 	passed    []passedCheck     // when they last ran, since the summary
 	committed []string          // since the summary
 	done      []string          // todos that are
@@ -57,6 +58,7 @@ func (n *Note) becomes() *became {
 	b := n.since
 	b.gone = n.names.Gone()
 	b.there = lists.Filter(n.Files().Modified, func(f string) bool { _, gone := b.gone[f]; return !gone })
+	b.goneSince = b.lastDeleted()
 	for _, t := range n.todos.list {
 		if t.state == 'x' && len(t.text) >= minTodo {
 			b.done = append(b.done, t.text)
@@ -115,8 +117,8 @@ func (b *became) of(line string, open bool) (list []string) {
 			}
 		}
 	}
-	if gone := b.goneSince(); len(list) == 0 && len(gone) > 0 && keepingWords.says(line+" ") {
-		list = append(list, nowGone+strings.Join(gone, ", "))
+	if len(list) == 0 && len(b.goneSince) > 0 && keepingWords.says(line+" ") {
+		list = append(list, nowGone+strings.Join(b.goneSince, ", "))
 	}
 	for _, todo := range b.done {
 		if open && !ticked().MatchString(line) && strings.Contains(lower(line), lower(todo)) {
@@ -139,16 +141,21 @@ func (b *became) goneIn(name string) (list []string) {
 	return list
 }
 
-// goneSince are the names of files that were deleted behind the summary.
-func (b *became) goneSince() (list []string) {
+// lastDeleted are the names of files that were deleted behind the summary, as many as a line tells.
+func (b *became) lastDeleted() (list []string) {
+	gone := make(map[string][]string) // by base name
+	for file, to := range b.gone {
+		if to == "" {
+			gone[path.Base(file)] = append(gone[path.Base(file)], file)
+		}
+	}
 	for _, file := range b.deleted {
 		name := "`" + path.Base(file) + "`"
-		if slices.Contains(list, name) || len(list) == maxBecame {
+		if slices.Contains(list, name) {
 			continue
 		}
-		for gone, to := range b.gone {
-			if to == "" && action.SameFile(gone, file) {
-				list = append(list, name)
+		if slices.ContainsFunc(gone[path.Base(file)], func(g string) bool { return action.SameFile(g, file) }) {
+			if list = append(list, name); len(list) == maxBecame {
 				break
 			}
 		}

@@ -70,6 +70,13 @@ func closing(text string) string {
 		}
 	}
 	result, question, gap := question(list)
+	if last, ok := left.behind(list); isLeft && ok && question == "" {
+		if last.place == left.to+1 {
+			said = strings.TrimSuffix(said, leftOutHere)
+		}
+		bare, _ := listItem(last.text)
+		said += " " + q.untold(last) + shortened(plain(bare), maxQuestion)
+	}
 	if question != "" && !strings.Contains(said, question) {
 		if result.text != "" && result.place >= q.last && !strings.Contains(said, result.text) {
 			said += " " + q.untold(result) + shortened(result.text, maxQuestion)

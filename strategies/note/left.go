@@ -1,6 +1,7 @@
 package note
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -23,16 +24,17 @@ type leftList struct {
 
 // leftToDo finds the last list in a text of what is left to do.
 func leftToDo(lines []saying) (list leftList, ok bool) {
+	end := len(lines) // of the list below a line
 	for i := len(lines) - 1; i >= 0; i-- {
-		head := lines[i]
-		if !leftWords.begins(bareHeading(head.text)) || utf8.RuneCountInString(head.text) > maxHeading {
+		head, first := lines[i], i+1
+		if first < len(lines) && !isEntry(lines[first].text) && !belongs(lines, lines[first]) {
+			end = first
+		}
+		if first >= end || lines[first].under != head.place ||
+			!leftWords.begins(bareHeading(head.text)) || utf8.RuneCountInString(head.text) > maxHeading {
 			continue
 		}
-		end := i + 1
-		for end < len(lines) && (isEntry(lines[end].text) || belongs(lines, lines[end])) {
-			end++
-		}
-		entries := lists.Filter(lines[i+1:end], func(l saying) bool { return l.under == head.place && isEntry(l.text) })
+		entries := lists.Filter(lines[first:end], func(l saying) bool { return l.under == head.place && isEntry(l.text) })
 		if len(entries) == 0 {
 			continue
 		}
@@ -50,4 +52,17 @@ func leftToDo(lines []saying) (list leftList, ok bool) {
 		return leftList{head.place, lines[end-1].place, text}, true
 	}
 	return list, false
+}
+
+// behind is what an agent says last behind such a list, but for offers: it may be that all of it was done by now.
+func (l *leftList) behind(lines []saying) (last saying, ok bool) {
+	for _, line := range slices.Backward(lines) {
+		if line.place <= l.to {
+			break
+		}
+		if !helpingWords.begins(line.text) && !isPraise(line.text) {
+			return line, true
+		}
+	}
+	return last, false
 }

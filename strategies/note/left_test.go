@@ -30,6 +30,8 @@ func TestWhatIsLeftToDo(t *testing.T) {
 			"[...] Noch offen: die Einfahrt; die Tonnen"},
 		{"not a list of what was done", done + "**Further work done:**\n- the inlet\n- the buoys",
 			"And the boats, please. All of them.", "Mended: the crane and both of its ropes"},
+		{"nor what was done after all", "The harbour works again.\n\n**Missing:**\n- tests\n- docs\n\nI have added both now.",
+			"And the boats, please. All of them.", "Missing: tests; docs I have added both now."},
 		{"nor a heading without a list", done + "## Next steps\n\nI have none.", "And the boats, please. All of them.",
 			"Mended: the crane and both of its ropes"},
 	} {

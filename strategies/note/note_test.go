@@ -540,6 +540,16 @@ func TestLinear(t *testing.T) {
 		{"a skill of lists", func(n int) []abi.Message {
 			return session("Look.", skillOf("claude", strings.Repeat("- a\n  - b\n", 5*n)), said("Read."))
 		}},
+		{"an answer of what is missing", func(n int) []abi.Message {
+			return session("Look.", said(strings.Repeat("- missing x\n", 5*n)), "And the boats, please.")
+		}},
+		{"many files that go behind a summary of many lines", func(n int) []abi.Message {
+			msgs := session(summary("## Kept\n" + strings.Repeat("- Keep the old code\n", n/4)))
+			for i := range n / 40 {
+				msgs = append(msgs, run(fmt.Sprintf("rm f%d.go", i), "", false)...)
+			}
+			return msgs
+		}},
 		{"many messages", func(n int) (msgs []abi.Message) {
 			for i := range n / 10 {
 				msgs = append(msgs, user(fmt.Sprintf("Never do the thing %d again, it is not what was asked.", i)), said("ok"))

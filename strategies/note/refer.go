@@ -3,12 +3,13 @@ package note
 import (
 	"cmp"
 	"fmt"
-	"regexp"
+
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
@@ -130,14 +131,22 @@ func inShort(said string) []string {
 }
 
 // entryBehind is the number of an entry that a sentence ends with.
-var entryBehind = regexp.MustCompile(`:? \d{1,2}\.$`)
+var entryBehind = lazy.Regexp(`:? \d{1,2}\.$`)
 
 // firstSaid is the first sentence of an agent's closing words that says something by itself, in short.
 func firstSaid(said string) string {
 	for part := range strings.SplitSeq(said, leftOutHere) {
+		before := "" // a sentence that is too short alone: "No."
 		for s := range sentences(strings.TrimSpace(part)) {
-			s = entryBehind.ReplaceAllString(s, "")
-			if !isPraise(s) && !strings.HasSuffix(s, ":") && utf8.RuneCountInString(s) >= minAnswer {
+			s = entryBehind().ReplaceAllString(s, "")
+			if isPraise(s) || strings.HasSuffix(s, ":") {
+				before = ""
+				continue
+			}
+			if both := before + " " + s; before != "" && strings.Contains(part, both) {
+				s = both
+			}
+			if before = s; utf8.RuneCountInString(s) >= minAnswer {
 				short := shortened(s, maxQuestion)
 				if cut, ok := strings.CutSuffix(short, leftOutHere); ok {
 					return marked(pieceOf(said, cut))
@@ -155,7 +164,7 @@ func brief(said string, room bool) string {
 	ask, before := "", ""
 	for s := range sentences(said) {
 		if isQuestion(s) {
-			if ask = s; room && pointing.MatchString(s) && utf8.RuneCountInString(before) <= maxBrief {
+			if ask = s; room && pointing().MatchString(s) && utf8.RuneCountInString(before) <= maxBrief {
 				ask = strings.TrimSpace(before + " " + s)
 			}
 		}
@@ -172,15 +181,19 @@ func brief(said string, room bool) string {
 }
 
 // pointing is what a question says that is nothing without the sentence before it.
-var pointing = regexp.MustCompile(`(?i)\b(that|this|it|these|those|them|one|so)\b`)
+var pointing = lazy.Regexp(`(?i)\b(that|this|it|these|those|them|one|so)\b`)
 
 // listedInShort are the forms in which the entries are told that a short answer speaks of, longest first.
 func listedInShort(line string) []string {
 	mark, told, _ := strings.Cut(line, ": ")
+	more := ""
+	if at := strings.LastIndex(told, "; ["); at >= 0 && strings.HasSuffix(told, moreEntries) {
+		told, more = told[:at], told[at:]
+	}
 	forms := []string{line}
 	for _, size := range []int{100, maxBefore} {
 		entries := lists.Map(strings.Split(told, " / "), func(e string) string { return shortened(e, size) })
-		forms = append(forms, mark+": "+strings.Join(entries, " / "))
+		forms = append(forms, mark+": "+strings.Join(entries, " / ")+more)
 	}
 	return forms
 }
@@ -188,27 +201,37 @@ func listedInShort(line string) []string {
 // endsOf is the first sentence of closing words that ask nothing, and the last one that says something: what it comes
 // to stands there.
 func endsOf(said string) string {
-	first, last := "", ""
-	for s := range sentences(said) {
-		if s = s[strings.LastIndex(s, "; ")+1:]; first == "" {
-			first = s
-		} else if !helpingWords.begins(s) {
-			last = s
-		}
+	all := slices.Collect(sentences(said))
+	last := len(all) - 1
+	for last > 0 && helpingWords.begins(all[last]) {
+		last--
 	}
-	first, last = strings.TrimSpace(first), strings.TrimSpace(last)
-	if last == "" || utf8.RuneCountInString(first)+utf8.RuneCountInString(last) > maxAnswer {
+	if last <= 0 {
 		return shortened(said, maxQuestion)
 	}
-	before, after, _ := strings.Cut(said, last)
-	told := first
-	if strings.TrimSpace(strings.TrimPrefix(before, first)) != "" {
-		told += leftOutHere
+	first, end := all[0], endOfList(all[last])
+	if utf8.RuneCountInString(first)+utf8.RuneCountInString(end) > maxAnswer {
+		return shortened(said, maxQuestion)
 	}
-	if told += " " + last; strings.TrimSpace(after) != "" {
+	if last > 1 {
+		first += leftOutHere
+	}
+	told := first + " " + end
+	if last < len(all)-1 {
 		told = marked(told)
 	}
 	return told
+}
+
+// endOfList is a sentence that holds a list with its last entry alone, and with what the list stands under: that may
+// say that none of it was done.
+func endOfList(sentence string) string {
+	head, list, ok := strings.Cut(sentence, ": ")
+	at := strings.LastIndex(list, "; ")
+	if !ok || at < 0 || strings.Contains(head, "; ") {
+		return sentence
+	}
+	return head + ":" + leftOutHere + " " + list[at+len("; "):]
 }
 
 // helpingWords are how sentences begin that offer help with whatever it may be.

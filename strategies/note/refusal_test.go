@@ -172,6 +172,36 @@ func TestOffersThatAreTakenUp(t *testing.T) {
 	})
 }
 
+// TestClosingWordsInShort: in whatever room closing words are told, the last entry of a list has what the list stands
+// under, and a short answer stands before what explains it.
+func TestClosingWordsInShort(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	long := strings.Repeat("The island has one road and no cars. ", 8)
+	undone := "The harbour works again, as far as the mole.\n\n**Not done:**\n" + listOf(12) + "- raise the buoys"
+	ticket := "No. You have a flexible ticket, though, so you can move it to another day. " + long
+	msgs := session("Go on.", said(undone), "Great, let's keep that for later. What of my seat?", said(long),
+		"Can I cancel the seat on the mail boat?", said(ticket), "Then tell me of the island, of its road and its cars.",
+		said(long))
+	inShort := 0
+	for budget := 120; budget < 900; budget += 5 {
+		text := thread(render(msgs, note.Options{Budget: budget}))
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "raise the buoys") && !strings.Contains(line, "Not done") {
+				t.Fatalf("budget %d: %s", budget, line)
+			}
+			if strings.Contains(line, "You have a flexible ticket") {
+				if !strings.Contains(line, "No. You have") {
+					t.Fatalf("budget %d: %s", budget, line)
+				}
+				inShort++
+			}
+		}
+	}
+	if inShort == 0 {
+		t.Error("the answer is never told")
+	}
+}
+
 // TestWhatACallWasAbout: where a call is told without its arguments the first id among them stays.
 func TestWhatACallWasAbout(t *testing.T) {
 	features.Proves(t, "A6")
