@@ -141,6 +141,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 		numbered += fmt.Sprintf("%6d→%s\n", i+1, line)
 	}
 	upTo := func(lines int) string { return strings.Join(strings.SplitAfter(rules, "\n")[:lines], "") }
+	changed := strings.Replace(upTo(4), "npm run", "make", 1)
 	read := func(args map[string]any, output string) []abi.Message { return called("Read", args, output, false) }
 	const told = "  - After code changes: `npm run check`\n  - NEVER commit unless user asks\n  - No emojis in commits\n" +
 		"  - New entries ALWAYS go under `## [Unreleased]`\n  - [2 more of its lines are left out here]\n"
@@ -174,6 +175,18 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 				"  - After code changes: `npm run check`\n  - No emojis in commits\n"},
 		{"changed between two pieces", session(run("cd /w && head -n 4 AGENTS.md", upTo(4), false),
 			edit("/w/AGENTS.md", "done", false), run("cd /w && sed -n '5,40p' AGENTS.md", rules[len(upTo(4)):], false)),
+			"- [1] AGENTS.md from /w/AGENTS.md (changed after it was read):\n" + told},
+		{"changed, and its beginning read again", session(run("cd /w && cat AGENTS.md", rules, false),
+			edit("/w/AGENTS.md", "done", false), run("cd /w && sed -n '1,4p' AGENTS.md", changed, false)),
+			"- [1] AGENTS.md from /w/AGENTS.md (read of it: lines 1-4 alone; what else stands in it is not known):\n" +
+				"  - After code changes: `make check`\n"},
+		{"changed, and a piece read again", session(
+			run("cd /w && sed -n '3,4p' AGENTS.md", rules[len(upTo(2)):len(upTo(4))], false),
+			edit("/w/AGENTS.md", "done", false), run("cd /w && sed -n '3,4p' AGENTS.md", changed[len(upTo(2)):], false)),
+			"- [1] AGENTS.md from /w/AGENTS.md (read of it: lines 3-4 alone; what else stands in it is not known):\n" +
+				"  - After code changes: `make check`\n"},
+		{"changed, and a piece of its middle read again", session(run("cd /w && cat AGENTS.md", rules, false),
+			edit("/w/AGENTS.md", "done", false), run("cd /w && sed -n '8,9p' AGENTS.md", "## Style\n- No emojis\n", false)),
 			"- [1] AGENTS.md from /w/AGENTS.md (changed after it was read):\n" + told},
 		{"of two packages", session(run("cd /w/a && cat AGENTS.md", "- NEVER push\n", false),
 			run("cd /w/b && cat AGENTS.md", "- No emojis in names\n", false)),

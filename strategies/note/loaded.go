@@ -129,6 +129,9 @@ func (l *loads) read(r *reading, text string, n int) {
 	lines, known := r.lines(text), pieces(nil)
 	i := slices.IndexFunc(l.list, one.isOf)
 	part := lines.from > 1 || !lines.ends
+	if i >= 0 && l.list[i].later && lines.from <= l.list[i].parts.first() {
+		i = -1 // it was changed, and is read again from there on: what it said before holds no longer
+	}
 	switch {
 	case part && i >= 0 && l.list[i].parts.whole():
 		return // a part of what is known

@@ -39,6 +39,14 @@ func (p pieces) with(s span) (joined pieces) {
 // whole reports whether they are all lines of a file, as far as it is known: none of a file were read in part.
 func (p pieces) whole() bool { return len(p) == 0 || p[0].from == 1 && p[0].ends }
 
+// first is the first line of what is known.
+func (p pieces) first() int {
+	if len(p) == 0 {
+		return 1 // all was read
+	}
+	return p[0].from
+}
+
 // has reports whether a line is among them.
 func (p pieces) has(line int) bool {
 	return slices.ContainsFunc(p, func(s span) bool { return s.from <= line && line <= s.to })
