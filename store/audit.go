@@ -60,6 +60,8 @@ type AuditEntry struct {
 	To   *int   `json:"to,omitempty"`
 	// Redo: the rollback took another one back.
 	Redo bool `json:"redo,omitempty"`
+	// TakenBack are the compactions of a deleted session that were not in force then.
+	TakenBack []string `json:"taken_back,omitempty"`
 
 	// Content is the SHA-256 of what was said, Prev that of the entry before.
 	Content string `json:"content,omitempty"`

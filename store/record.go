@@ -55,6 +55,18 @@ func enforce(ctx context.Context, tx *Tx, key string, in []abi.Record) error {
 	return countRecords(ctx, tx, key)
 }
 
+// notInForce are the ids of the compactions that are not in force, by session: those of a session, or of all where key
+// is empty.
+func notInForce(ctx context.Context, c conn, key string) (ids map[string][]string, err error) {
+	ids = make(map[string][]string)
+	return ids, rows.Each(ctx, c, func(r *sql.Rows) error {
+		var of, id string
+		err := r.Scan(&of, &id)
+		ids[of] = append(ids[of], id)
+		return err
+	}, "SELECT session, id FROM records WHERE in_force = 0 AND ($1 = '' OR session = $1) ORDER BY session, seq", key)
+}
+
 func countRecords(ctx context.Context, tx *Tx, key string) error {
 	_, err := exec(ctx, tx.tx, `UPDATE sessions SET compactions =
 		(SELECT COUNT(*) FROM records WHERE session = $1 AND in_force = 1) WHERE session = $1`, key)

@@ -16,7 +16,8 @@ import (
 
 // TestTokensAfterUndo: an undo has the session cost what it cost before the compaction, a redo
 // what it cost behind it, and who goes back to a message has the share of what is left. A
-// redo is told as one, and what is taken back and made again counts once.
+// redo is told as one, and what is taken back and made again counts once. What was
+// taken back stays so in the statistics when the session is deleted.
 func TestTokensAfterUndo(t *testing.T) {
 	features.Proves(t, "K11")
 	onAll(t, func(t *testing.T, open func(store.Options) *store.Store) {
@@ -120,6 +121,19 @@ func TestTokensAfterUndo(t *testing.T) {
 		if one, err := s.Session(t.Context(), "s"); err != nil || one.Tokens < share*9/10 || one.Tokens > share*11/10 {
 			t.Errorf("with ten of its messages %d tokens, about %d wanted; %v", one.Tokens, share, err)
 		}
+		inForce(2, 0, 0)
+		err = s.Update(t.Context(), func(tx *store.Tx) error { return tx.Delete(t.Context(), "s") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		inForce(2, 0, 0)
+		step("another one of that id", 0, func(_ *store.Tx, h *session.History) error {
+			return h.Append(t.Context(), list...)
+		})
+		step("compacted as before", 300, shrink(1, 1000, 300))
+		inForce(1, 1000, 300)
+		step("undone", 1000, undo)
+		inForce(2, 0, 0)
 	})
 }
 

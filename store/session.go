@@ -130,9 +130,9 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 		tx.store.deleted.Store(true)
 	}
 	for _, key := range keys {
-		n, err := exec(ctx, tx.tx, "DELETE FROM sessions WHERE session = $1", key)
-		if err == nil && n == 0 {
-			err = unknown(key)
+		takenBack, err := notInForce(ctx, tx.tx, key)
+		if err == nil {
+			err = deleteRow(ctx, tx, key)
 		}
 		if err == nil {
 			_, err = exec(ctx, tx.tx, "UPDATE audit SET content = '' WHERE session = $1", key)
@@ -141,13 +141,21 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 			_, err = exec(ctx, tx.tx, "DELETE FROM kept WHERE owner = $1 AND kind IN ($2, $3)", key, KeptRequest, KeptTurn)
 		}
 		if err == nil {
-			err = tx.log(ctx, &AuditEntry{Type: EventDeleted, Session: key}, nil)
+			err = tx.log(ctx, &AuditEntry{Type: EventDeleted, Session: key, TakenBack: takenBack[key]}, nil)
 		}
 		if err != nil {
 			return fault("delete", err)
 		}
 	}
 	return nil
+}
+
+func deleteRow(ctx context.Context, tx *Tx, key string) error {
+	n, err := exec(ctx, tx.tx, "DELETE FROM sessions WHERE session = $1", key)
+	if err == nil && n == 0 {
+		err = unknown(key)
+	}
+	return err
 }
 
 // OlderThan are the keys of sessions that did not change since a time, the oldest

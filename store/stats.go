@@ -79,17 +79,19 @@ func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
 		return nil, fault("stats", err)
 	}
 	st := t.stats()
-	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
-		var one [2]string
-		err := r.Scan(&one[0], &one[1])
-		if tokens, ok := t.made[one]; ok {
-			st.TakenBack++
-			st.TokensBefore, st.TokensAfter = st.TokensBefore-tokens[0], st.TokensAfter-tokens[1]
-		}
-		return err
-	}, "SELECT session, id FROM records WHERE in_force = 0 AND ($1 = '' OR session = $1)", key)
+	takenBack, err := notInForce(ctx, s.db, key)
 	if err != nil {
 		return nil, fault("stats", err)
+	}
+	for of, ids := range takenBack {
+		for _, id := range ids {
+			if one := [2]string{of, id}; !t.deleted[one] {
+				st.takeBack(t.made, one)
+			}
+		}
+	}
+	for one := range t.deleted {
+		st.takeBack(t.made, one)
 	}
 	costs, err := s.Costs(ctx, key)
 	st.Costs = append(st.Costs, costs...)
@@ -112,6 +114,15 @@ type tally struct {
 	order           [][2]string
 	flags           map[[2]string]string
 	made            map[[2]string][2]int // tokens before and after of the compactions that are counted
+	deleted         map[[2]string]bool   // those that were not in force when their session was deleted
+}
+
+// takeBack takes a compaction, if it is counted, out of the sums of those in force.
+func (s *Stats) takeBack(made map[[2]string][2]int, one [2]string) {
+	if tokens, ok := made[one]; ok {
+		s.TakenBack++
+		s.TokensBefore, s.TokensAfter = s.TokensBefore-tokens[0], s.TokensAfter-tokens[1]
+	}
 }
 
 // again reports whether a compaction was counted already.
@@ -120,6 +131,7 @@ func (t *tally) again(e *AuditEntry) bool {
 		return false
 	}
 	one := [2]string{e.Session, e.Compaction}
+	delete(t.deleted, one) // a session of the same id made it
 	if _, ok := t.made[one]; ok {
 		return true
 	}
@@ -150,6 +162,13 @@ func (t *tally) add(e *AuditEntry) {
 			st.Redone++
 		} else {
 			st.RolledBack++
+		}
+	case EventDeleted:
+		for _, id := range e.TakenBack {
+			if t.deleted == nil {
+				t.deleted = make(map[[2]string]bool)
+			}
+			t.deleted[[2]string{e.Session, id}] = true
 		}
 	case kagewasm.EventFlagged:
 		if t.flags == nil {
