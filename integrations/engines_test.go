@@ -143,6 +143,7 @@ func TestOpenClaw(t *testing.T) {
 		} `json:"info"`
 		Early, Forced                          compactedBy
 		First, Second, Restarted, After, Other assembled
+		Unsaved                                assembled
 		Turns                                  []string `json:"turns"`
 		Reasons                                []string `json:"reasons"`
 		Due                                    []assembled
@@ -177,9 +178,14 @@ func TestOpenClaw(t *testing.T) {
 	for _, reason := range got.Reasons {
 		benign(t, reason)
 	}
-	if n := len(got.Due); n != 2 || len(got.Due[0].Messages) >= len(msgs) ||
-		len(got.Due[1].Messages) != len(got.Due[0].Messages) {
-		t.Errorf("asked before anything was assembled: %d messages, then %d", len(got.Due[0].Messages), len(msgs))
+	if len(got.Due) != 2 {
+		t.Fatalf("assembled %d times of 2", len(got.Due))
+	}
+	if n, again := len(got.Due[0].Messages), len(got.Due[1].Messages); n >= len(msgs) || again != n {
+		t.Errorf("asked before anything was assembled: %d of %d messages, then %d", n, len(msgs), again)
+	}
+	if n := len(got.Unsaved.Messages); n == 0 || n >= len(msgs) {
+		t.Errorf("where nothing can be saved: %d of %d messages", n, len(msgs))
 	}
 	if len(got.Other.Messages) != 3 {
 		t.Errorf("another session has %d messages of 3", len(got.Other.Messages))
@@ -197,6 +203,9 @@ func TestOpenClaw(t *testing.T) {
 	input["sessionId"] = "claw:2"
 	again(t, h, "node", "openclaw.mjs", plug, input, &got)
 	benign(t, got.Forced.Reason)
+	if !strings.HasPrefix(got.Forced.Reason, "kagewasm could not compact: ") {
+		t.Errorf("the reason of a failure is %q", got.Forced.Reason)
+	}
 	if len(got.First.Messages) != len(msgs) || got.Forced.OK {
 		t.Errorf("without kagewasm: %d of %d messages, forced %+v", len(got.First.Messages), len(msgs), got.Forced)
 	}

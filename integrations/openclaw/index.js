@@ -69,7 +69,7 @@ export const engine = () => {
       session.budget = tokenBudget
       let shown = apply(session.plan, messages)
       const due = session.due
-      if (due) await save(sessionId, Object.assign(session, { due: undefined }))
+      if (due) await save(sessionId, Object.assign(session, { due: undefined })).catch(() => {}) // as where it was set
       if (due || (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85)) {
         await compact(sessionId, messages, tokenBudget).catch(() => {}) // OpenClaw says what is too long
         shown = apply(session.plan, messages)
@@ -91,7 +91,7 @@ export const engine = () => {
         if (made === undefined) return left("already compacted: there is nothing to supersede yet")
         return { ok: true, compacted: true, result: { tokensBefore: made.before, tokensAfter: made.after } }
       } catch (error) {
-        return left(`already compacted as far as it can be: ${error}`)
+        return left(`kagewasm could not compact: ${error} (OpenClaw goes on where it reads "already compacted")`)
       }
     },
     // A turn is committed once, whatever happens between the answer and the next try.

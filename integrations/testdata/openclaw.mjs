@@ -15,6 +15,10 @@ const asked = start() // before a turn OpenClaw asks an engine of its own, which
 const reasons = [early.reason, (await asked.compact({ sessionId: "asked", force: true })).reason]
 const due = []
 for (const engine of [start(), start()]) due.push(await engine.assemble({ sessionId: "asked", messages, tokenBudget: 2_000_000 }))
+const unkept = start() // a session that has no file: its name is too long for one
+const long = "long".repeat(100)
+await unkept.compact({ sessionId: long, force: true })
+const unsaved = await unkept.assemble({ sessionId: long, messages, tokenBudget: 2_000_000 })
 const first = await engine.assemble({ sessionId, messages, tokenBudget })
 const second = await engine.assemble({ sessionId, messages: [...messages, more], tokenBudget })
 const restarted = await start().assemble({ sessionId, messages: [...messages, more], tokenBudget })
@@ -26,4 +30,4 @@ const other = await engine.assemble({ sessionId: "another", messages: messages.s
 const turns = []
 for (const advancementKey of ["t1", "t1", "t2"]) turns.push((await engine.commitTurn({ sessionId, advancementKey, messages })).status)
 turns.push((await start().commitTurn({ sessionId, advancementKey: "t2", messages })).status)
-console.log(JSON.stringify({ info: engine.info, early, first, second, restarted, forced, after, other, turns, reasons, due }))
+console.log(JSON.stringify({ info: engine.info, early, first, second, restarted, forced, after, other, turns, reasons, due, unsaved }))
