@@ -93,8 +93,6 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestHTTPDeadline: a server that never answers does not end the call with it.
-// The guest is told in time to answer without; so is one that asks again.
 // TestHTTPRefused: the operator is told once that nobody listens, and at which address it was tried.
 func TestHTTPRefused(t *testing.T) {
 	if goruntime.GOOS == "windows" {
@@ -111,6 +109,8 @@ func TestHTTPRefused(t *testing.T) {
 	}
 }
 
+// TestHTTPDeadline: a server that never answers does not end the call with it.
+// The guest is told in time to answer without; so is one that asks again.
 func TestHTTPDeadline(t *testing.T) {
 	here := plugintest.Web(t)
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),
