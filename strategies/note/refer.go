@@ -3,7 +3,6 @@ package note
 import (
 	"cmp"
 	"fmt"
-
 	"slices"
 	"strings"
 	"unicode/utf8"
