@@ -122,7 +122,11 @@ func postgresSource(address string) (string, error) {
 		return "", errors.New("the address of the PostgreSQL is not one: postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
 			"with %-escapes in the password")
 	}
-	q := u.Query()
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // its own text would show a value
+		return "", errors.New("the parameters of the address of the PostgreSQL cannot be read: ?NAME=VALUE&NAME=VALUE, " +
+			"with %-escapes in the values")
+	}
 	if !q.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
 		q.Set("sslmode", "prefer")
 	}

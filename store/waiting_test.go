@@ -49,3 +49,16 @@ func TestAddressesAreNotTold(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestParametersThatCannotBeRead: an address whose parameters cannot be read is refused, and is not taken without them:
+// the connection would not be encrypted as it says. None of its values is told.
+func TestParametersThatCannotBeRead(t *testing.T) {
+	for _, parameters := range []string{"sslmode=verify-full%zz", "sslmode=verify-full;password=secret",
+		"password=secret%zz"} {
+		_, err := store.Open(t.Context(), "postgres://u@127.0.0.1:1/x?"+parameters, store.Options{})
+		if err == nil || !strings.Contains(err.Error(), "parameters of the address") ||
+			strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "zz") {
+			t.Errorf("%s: %v", parameters, err)
+		}
+	}
+}
