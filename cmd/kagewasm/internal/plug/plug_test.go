@@ -196,9 +196,12 @@ func TestChangedPlugIsKept(t *testing.T) {
 func TestStoppedInstallation(t *testing.T) {
 	home, folder := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(home, "settings.conf"), "a = 1\n")
+	notReached := filepath.Join(home, "mine.js")
+	write(t, notReached, "mine\n")
 	before := contents(t, home)
 	p := agentAt(home)
 	p.Files[1].Path = filepath.Join(home, "settings.conf", "policy.yaml") // below a file
+	p.Files = append(p.Files, plug.File{Path: notReached, Data: []byte("plug 2\n")})
 	r := open(t, folder)
 	steps, err := r.Steps(p)
 	if err != nil {
@@ -210,6 +213,9 @@ func TestStoppedInstallation(t *testing.T) {
 	uninstall(t, folder, p)
 	if now := contents(t, home); now != before {
 		t.Errorf("it was\n%s\nand is\n%s", before, now)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "changed")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that was not reached was put aside as a changed one: %v", err)
 	}
 }
 

@@ -35,6 +35,8 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 		return step, err
 	}
 	switch i := slices.IndexFunc(p.Edits, func(e Edit) bool { return e.Path == t.Path }); {
+	case !t.Settings && t.Before != nil && bytes.Equal(now, t.Before):
+		step.Will = now // it was not reached, or is as it was again
 	case t.Settings && pristine(t.Path, now, p):
 		step.Will = nil // they were there before, and say what we write
 	case t.Settings:
