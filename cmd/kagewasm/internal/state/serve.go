@@ -102,13 +102,13 @@ func (s *Served) Close() error {
 // Taken says whether a server has the state folder: one that runs, starts or ends.
 func Taken(dir string) bool { return held(filepath.Join(dir, serveLock)) }
 
-// held says whether a process has the lock of a path.
+// held says whether a process has the lock of a path. Two who ask at once share it, and take each other for none.
 func held(path string) bool {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	if info, err := os.Stat(lock.Path()); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	free, err := lock.TryLock()
+	free, err := lock.TryRLock()
 	return err != nil || !free || lock.Unlock() != nil
 }
 
