@@ -185,6 +185,7 @@ func TestOpenClawTurns(t *testing.T) {
 	var got struct {
 		Before, After assembled
 		Status        string
+		Timers        int
 	}
 	const plug = ".openclaw/extensions/kagewasm"
 	h := drive(t, "openclaw", "node", "turns.mjs", plug, input, &got)
@@ -205,6 +206,9 @@ func TestOpenClawTurns(t *testing.T) {
 	again(t, h, "node", "turns.mjs", plug, input, &got)
 	if got.Status != "committed" || len(got.After.Messages) != len(msgs) {
 		t.Errorf("without kagewasm: %s, %d messages of %d", got.Status, len(got.After.Messages), len(msgs))
+	}
+	if got.Timers != 0 {
+		t.Errorf("%d timers keep an agent without kagewasm from ending", got.Timers)
 	}
 }
 

@@ -8,14 +8,22 @@ const patience = 10_000 // milliseconds
 // run runs kagewasm and returns what it printed.
 export const run = (args, stdin = "", signal = undefined) =>
   new Promise((resolve, reject) => {
-    const child = spawn(program, [...args, ...state], { signal, timeout: patience })
+    const child = spawn(program, [...args, ...state], { signal })
+    // A timer of spawn's own would outlive a program that cannot be started, and keep the agent from ending.
+    const timer = setTimeout(() => child.kill(), patience)
     let stdout = ""
     let stderr = ""
     child.stdout.setEncoding("utf8").on("data", text => (stdout += text))
     child.stderr.setEncoding("utf8").on("data", text => (stderr += text))
     child.stdin.on("error", () => {}) // it ended before it read everything; its exit code says why
-    child.on("error", reject)
-    child.on("close", code => (code === 0 ? resolve(stdout) : reject(new Error(stderr || `exit code ${code}`))))
+    child.on("error", error => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on("close", code => {
+      clearTimeout(timer)
+      code === 0 ? resolve(stdout) : reject(new Error(stderr || `exit code ${code}`))
+    })
     child.stdin.end(stdin)
   })
 

@@ -13,4 +13,5 @@ const { status } = await engine.commitTurn({ sessionId, advancementKey: "t1", me
 const waited = performance.now() - started
 await engine.dispose()
 const after = await engine.assemble({ sessionId, messages: [...messages, ...turn], tokenBudget })
-console.log(JSON.stringify({ before, status, waited, after }))
+const timers = process.getActiveResourcesInfo().filter(name => name === "Timeout").length
+console.log(JSON.stringify({ before, status, waited, after, timers }))
