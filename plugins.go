@@ -16,9 +16,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/retained"
-	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -74,10 +74,10 @@ func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	}
 	one := Heard{Plugin: p.Manifest(), Digest: p.Digest(), Hook: in.Hook,
 		Granted: lists.Filter(abi.Capabilities, p.Granted)}
-	taped := new(tape.Tape)
-	out, stats, err := p.Plugin.Call(taped.In(ctx), in)
-	if taped.Input != "" {
-		one.Tape, _ = json.Marshal(taped)
+	record := new(callrecord.Record)
+	out, stats, err := p.Plugin.Call(record.In(ctx), in)
+	if record.Input != "" {
+		one.Record, _ = json.Marshal(record)
 	}
 	switch {
 	case err != nil:

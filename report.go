@@ -233,9 +233,10 @@ type Heard struct {
 	Granted []abi.Capability `json:"granted,omitempty"`
 	Hook    abi.Hook         `json:"hook,omitempty"`
 	Output  json.RawMessage  `json:"output,omitempty"`
-	// Tape is what the call depended on beside its input, for who makes it again: knobs,
-	// limits and the answers of its host calls, as far as they fit.
-	Tape json.RawMessage `json:"tape,omitempty"`
+	// Record is what the call depended on beside its input: knobs, limits and the answers
+	// to its host calls, as far as they fit. With it the call can be made again. Stored records
+	// have it under its first name, tape.
+	Record json.RawMessage `json:"tape,omitempty"`
 
 	asked string // the model's name, as it was asked for
 	begun time.Time

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
-	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -103,7 +103,7 @@ func (p *Plugin) callHook(ctx context.Context, in *abi.Input, read host.Reader) 
 	if err != nil {
 		return nil, nil, abi.CallStats{}, p.usage(in.Hook, err.Error())
 	}
-	tape.Of(ctx).Begin(in.Call, in.Time, doc, p.shared.Config, p.shared.Limits)
+	callrecord.Of(ctx).Begin(in.Call, in.Time, doc, p.shared.Config, p.shared.Limits)
 	c := host.NewCall(&p.shared, string(in.Hook), host.Input{Bytes: doc, Full: full})
 	raw, stats, err := p.run(ctx, c, in.Hook, read)
 	return c, raw, stats, err

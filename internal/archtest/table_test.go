@@ -36,7 +36,7 @@ var layout = []row{
 	{pattern: "internal/owner", may: []string{"internal/atomicfile"}, std: true, tool: true},
 	{pattern: "internal/sealed", std: true, tool: true},
 	{pattern: "internal/lineage", may: []string{"abi"}},
-	{pattern: "internal/tape", may: []string{"abi"}, std: true, tool: true},
+	{pattern: "internal/callrecord", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/retained", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/yamldoc"},
 	{pattern: "internal/pluginyaml", may: []string{"abi", "internal/yamldoc"}},

@@ -12,7 +12,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
-	"github.com/kagewasm/kagewasm/internal/tape"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 )
 
 // plugin is a hooks.Plugin that is run as when the compaction was made, or answers as one
@@ -21,9 +21,9 @@ type plugin struct {
 	heard kagewasm.Heard
 	// overruled: its cancel was not listened to.
 	overruled bool
-	// module is run with the tape; nil where why says that it is not.
+	// module is run with the record; nil where why says that it is not.
 	module hooks.Plugin
-	tape   *tape.Tape
+	record *callrecord.Record
 	why    string
 
 	mu        sync.Mutex
@@ -38,15 +38,15 @@ func (p *plugin) Granted(what abi.Capability) bool { return slices.Contains(p.he
 
 // find looks for the module, and for what it needs to be run again.
 func (p *plugin) find(ctx context.Context, load Load) error {
-	t := new(tape.Tape)
+	r := new(callrecord.Record)
 	switch {
 	case load == nil:
 		p.why = "its module was not looked for"
-	case len(p.heard.Tape) == 0:
+	case len(p.heard.Record) == 0:
 		p.why = "what its host calls were answered is not recorded"
-	case json.Unmarshal(p.heard.Tape, t) != nil:
+	case json.Unmarshal(p.heard.Record, r) != nil:
 		p.why = "what is recorded of its host calls is damaged"
-	case t.Over:
+	case r.Over:
 		p.why = "its host calls were answered more than is recorded"
 	case p.heard.Error != nil && p.heard.Error.Code != abi.CodeTrap && p.heard.Error.Code != abi.CodeBadOutput:
 		p.why = "it failed by " + string(p.heard.Error.Code) + ", which depends on the machine"
@@ -54,11 +54,11 @@ func (p *plugin) find(ctx context.Context, load Load) error {
 	if p.why != "" {
 		return nil
 	}
-	module, err := load(ctx, &p.heard, t.Config, t.Limits)
+	module, err := load(ctx, &p.heard, r.Config, r.Limits)
 	if err != nil {
 		return err
 	}
-	if p.module, p.tape = module, t.Player(); module == nil {
+	if p.module, p.record = module, r.Replay(); module == nil {
 		p.why = "no module of its digest was found: name it with --plugin"
 	}
 	return nil
@@ -94,13 +94,13 @@ func (p *plugin) answered() (*abi.Output, error) {
 // run runs the module, and notes what is otherwise.
 func (p *plugin) run(ctx context.Context, in *abi.Input) (*abi.Output, error) {
 	again := *in
-	again.Call, again.Time = p.tape.Call, p.tape.Time
-	out, _, err := p.module.Call(p.tape.In(ctx), &again)
+	again.Call, again.Time = p.record.Call, p.record.Time
+	out, _, err := p.module.Call(p.record.In(ctx), &again)
 	var now []byte
 	if out != nil && err == nil {
 		now, _ = json.Marshal(out) // which was read from JSON
 	}
-	switch missed := p.tape.Missed(); {
+	switch missed := p.record.Missed(); {
 	case missed != "":
 		p.different = missed
 	case abi.CodeOf(err) != abi.CodeOf(errorOf(p.heard.Error)):

@@ -14,11 +14,11 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/rerun"
 	"github.com/kagewasm/kagewasm/internal/servetest"
-	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -207,7 +207,7 @@ func TestPlugins(t *testing.T) {
 	}
 }
 
-// TestModules: a plugin whose module is found is run again with the tape of its call: with
+// TestModules: a plugin whose module is found is run again with the record of its call: with
 // the call's id, its knobs and what its host calls were answered. What is otherwise is told.
 func TestModules(t *testing.T) {
 	features.Proves(t, "N5")
@@ -215,15 +215,15 @@ func TestModules(t *testing.T) {
 		Pre: func(*abi.Input) (*abi.Output, error) { return nil, nil }}
 	var calls []string
 	asks := func(ctx context.Context, in *abi.Input, live string) string {
-		taped := tape.Of(ctx)
-		taped.Begin(in.Call, in.Time, []byte(in.Call), abi.Config{"port": json.RawMessage("4000")}, abi.Limits{})
-		answer, err, played := taped.Answer(abi.OpKVGet, []byte("port"))
+		record := callrecord.Of(ctx)
+		record.Begin(in.Call, in.Time, []byte(in.Call), abi.Config{"port": json.RawMessage("4000")}, abi.Limits{})
+		answer, err, played := record.Answer(abi.OpKVGet, []byte("port"))
 		if err != nil {
 			return err.Error()
 		}
 		if !played {
 			answer = []byte(strconv.Quote(live))
-			taped.Record(string(abi.OpKVGet), []byte("port"), answer)
+			record.Add(string(abi.OpKVGet), []byte("port"), answer)
 		}
 		calls = append(calls, in.Call)
 		return string(answer)

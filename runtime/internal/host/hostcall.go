@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/tape"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 )
 
 const (
@@ -39,8 +39,8 @@ func (c *Call) hostCall(ctx context.Context, name, request []byte) []byte {
 	t := &c.traffic
 	c.Memory.Give(t.held)
 	t.response, t.held = t.response[:0], 0
-	taped := tape.Of(ctx)
-	result, err := perform(c, ctx, taped, name, request)
+	record := callrecord.Of(ctx)
+	result, err := perform(c, ctx, record, name, request)
 	var doc envelope
 	if err == nil {
 		doc, err = wrap(result)
@@ -53,14 +53,14 @@ func (c *Call) hostCall(ctx context.Context, name, request []byte) []byte {
 			panic(err) // texts encode
 		}
 	}
-	taped.Record(string(name), request, doc)
+	record.Add(string(name), request, doc)
 	t.response = doc
 	return doc
 }
 
-// perform counts a host call, and answers it where there is such an operation, from a tape
-// where one plays.
-func perform(c *Call, ctx context.Context, taped *tape.Tape, name, request []byte) (any, error) {
+// perform counts a host call and answers it, from the record in a replay. An operation that
+// does not exist is an error.
+func perform(c *Call, ctx context.Context, record *callrecord.Record, name, request []byte) (any, error) {
 	o, ok := operations[abi.Op(name)]
 	counted := opUnknown
 	if ok {
@@ -72,7 +72,7 @@ func perform(c *Call, ctx context.Context, taped *tape.Tape, name, request []byt
 	if !ok {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
 	}
-	if doc, err, ok := taped.Answer(abi.Op(name), request); ok {
+	if doc, err, ok := record.Answer(abi.Op(name), request); ok {
 		return envelope(doc), err
 	}
 	return o.answer(ctx, c, request)

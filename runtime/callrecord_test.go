@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/callrecord"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
-	"github.com/kagewasm/kagewasm/internal/tape"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
 )
 
-// TestTape: a call that is made again with the tape of the first gets the same answers from
+// TestCallRecord: a call that is made again with the record of the first gets the same answers from
 // storage, whatever stands there by now, also that it was denied something, and changes
 // nothing; on both engines. One that asks something else is told.
-func TestTape(t *testing.T) {
+func TestCallRecord(t *testing.T) {
 	features.Proves(t, "N5")
 	for _, engine := range []runtime.Engine{nil, extism.Engine{}} {
 		for name, tc := range map[string]struct {
@@ -36,7 +36,7 @@ func TestTape(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				kv := plugintest.Owned("asks", map[string]string{"asks a": "one"})
-				call := func(on *tape.Tape, request string, grants runtime.Grants) string {
+				call := func(on *callrecord.Record, request string, grants runtime.Grants) string {
 					t.Helper()
 					o := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: grants, Engine: engine}
 					p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}),
@@ -47,13 +47,13 @@ func TestTape(t *testing.T) {
 					}
 					return string(out)
 				}
-				recorded := new(tape.Tape)
+				recorded := new(callrecord.Record)
 				first := call(recorded, tc.request, runtime.Grants{KV: !tc.denied})
 				if !strings.Contains(first, tc.contains) || len(recorded.Answers) != 1 {
 					t.Fatalf("%s, %+v", first, recorded.Answers)
 				}
 				doc, err := json.Marshal(recorded)
-				read := new(tape.Tape)
+				read := new(callrecord.Record)
 				if err == nil {
 					err = json.Unmarshal(doc, read)
 				}
@@ -62,11 +62,11 @@ func TestTape(t *testing.T) {
 				}
 				kv.Data["asks a"], kv.Data["asks c"] = "changed", "new"
 				before := maps.Clone(kv.Data)
-				again := read.Player()
+				again := read.Replay()
 				if got := call(again, tc.request, runtime.Grants{KV: true}); got != first || again.Missed() != "" {
 					t.Errorf("again %s, first %s; %s", got, first, again.Missed())
 				}
-				other := read.Player()
+				other := read.Replay()
 				call(other, tc.another, runtime.Grants{KV: true})
 				if !strings.Contains(other.Missed(), tc.says) {
 					t.Errorf("another request: %q", other.Missed())
@@ -79,11 +79,11 @@ func TestTape(t *testing.T) {
 	}
 }
 
-// TestTapeBounds: answers that are more than is kept are not, and the tape says so.
-func TestTapeBounds(t *testing.T) {
-	recorded := new(tape.Tape)
+// TestCallRecordBounds: answers over the bound are not kept, and the record says so.
+func TestCallRecordBounds(t *testing.T) {
+	recorded := new(callrecord.Record)
 	for range 3 {
-		recorded.Record(string(abi.OpKVGet), []byte("a"), make([]byte, tape.MaxBytes/2))
+		recorded.Add(string(abi.OpKVGet), []byte("a"), make([]byte, callrecord.MaxBytes/2))
 	}
 	if !recorded.Over || len(recorded.Answers) > 0 {
 		t.Errorf("%v, %d answers", recorded.Over, len(recorded.Answers))
