@@ -3,7 +3,6 @@ package bank
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -33,9 +32,11 @@ func days(text string, said time.Time) string {
 			name(day.Year(), int(day.Month()), day.Day())
 			continue
 		}
-		if y, m, d := year(w), numeral(at(i+1), 12), numeral(at(i+2), 31); y > 0 && m > 0 && d > 0 {
-			name(y, m, d) // 2023-05-08
-			continue
+		if y := year(w); y > 0 {
+			if m, d := numeral(at(i+1), 12), numeral(at(i+2), 31); m > 0 && d > 0 {
+				name(y, m, d) // 2023-05-08
+				continue
+			}
 		}
 		month := monthOf(w)
 		if month == 0 {
@@ -104,13 +105,20 @@ func ordinal(w string) int {
 	return numeral(w, 31)
 }
 
-// numeral is the number that a word is, from 1 to limit, or 0.
+// numeral is the number that a word is, from 1 to limit, or 0. Most words are none, and
+// an error for each of them is what retaining would take longest for.
 func numeral(w string, limit int) int {
-	n, err := strconv.ParseUint(w, 10, 16)
-	if err != nil || int(n) > limit {
+	n := 0
+	for i := range len(w) {
+		if w[i] < '0' || w[i] > '9' || n > limit {
+			return 0
+		}
+		n = 10*n + int(w[i]-'0')
+	}
+	if n > limit {
 		return 0
 	}
-	return int(n)
+	return n
 }
 
 var months = []string{
