@@ -179,8 +179,8 @@ func (g *Growth) chart() []byte {
 	y := func(ms float64) float64 {
 		return height - bottom - (height-bottom-top-10)*(math.Log10(ms)-low)/(high-low)
 	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n",
-		width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" `+
+		`font-size="11">`+"\n", width, height)
 	fmt.Fprintf(&b, `<title>%s</title><rect width="%d" height="%d" fill="#fff"/><text x="8" y="20" font-size="13">%s: `+
 		"exponent %.2f</text>\n", growthTitle, width, height, growthTitle, g.Exponent)
 	linear := (first.MS - g.Start) * float64(last.Messages) / float64(first.Messages)

@@ -121,10 +121,12 @@ func (r *Results) chart(suite, title string) []byte {
 			colour = "#b4532a"
 		}
 		label := strings.TrimSpace(row.Case + " · " + row.Peer)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`+
-			`<text x="%.1f" y="%d">%.1fx</text>`+"\n", left-6, y+11, html.EscapeString(label), left, y, row.Ratio*scale,
-			barHeight,
-			colour, left+row.Ratio*scale+5, y+11, row.Ratio)
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+
+			`<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`+
+			`<text x="%.1f" y="%d">%.1fx</text>`+"\n",
+			left-6, y+11, html.EscapeString(label),
+			left, y, row.Ratio*scale, barHeight, colour,
+			left+row.Ratio*scale+5, y+11, row.Ratio)
 	}
 	fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#888" stroke-dasharray="3"/>`+"\n</svg>\n",
 		left+scale, top-4,

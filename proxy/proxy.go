@@ -188,8 +188,8 @@ func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusGatewayTimeout
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"type":"error","error":{"type":"api_error","message":"kagewasm proxy: the provider cannot be `+
-		`reached"}}`)
+	_, _ = io.WriteString(w, `{"type":"error","error":{"type":"api_error",`+
+		`"message":"kagewasm proxy: the provider cannot be reached"}}`)
 }
 
 type lineWriter func(string)

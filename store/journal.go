@@ -172,7 +172,9 @@ func (tx *Tx) take(ctx context.Context, key string, seq int) error {
 	if now := tx.store.stamp(); seq == 1 {
 		id, agent, _ := strings.Cut(key, "#")
 		n, err = exec(ctx, tx.tx, `INSERT INTO sessions (session, id, agent, created, updated, seq)
-			VALUES ($1, $2, $3, $4, $4, 1) ON CONFLICT (session) DO UPDATE SET seq = 1, updated = $4 WHERE sessions.seq = 0`, key, id, agent, now)
+			VALUES ($1, $2, $3, $4, $4, 1)
+			ON CONFLICT (session) DO UPDATE SET seq = 1, updated = $4 WHERE sessions.seq = 0`,
+			key, id, agent, now)
 	} else {
 		n, err = exec(ctx, tx.tx, "UPDATE sessions SET seq = $2, updated = $3 WHERE session = $1 AND seq = $4",
 			key, seq, now, seq-1)

@@ -73,8 +73,8 @@ func statement(line string) bool {
 
 // frameLine matches what the host says itself: how to read the note, and counts.
 var frameLine = regexp.MustCompile(`^(\[\d+\]( its message stands above)?$|Read off the session by the host|` +
-	`(?:All|A part) of it can be read|Persons, oldest first|What was said and called last|- Besides: |- It goes on below|` +
-	`Paths are relative to |Tools called(?: in what went)?: )`)
+	`(?:All|A part) of it can be read|Persons, oldest first|What was said and called last|` +
+	`- Besides: |- It goes on below|Paths are relative to |Tools called(?: in what went)?: )`)
 
 // finder searches what the messages say that went.
 type finder struct {
@@ -147,7 +147,9 @@ func (f *finder) last(piece string, least int) (id, role string) {
 // around are what a note puts around what it took from messages.
 var around = regexp.MustCompile(`\[\.\.\.\]|…| / | → |; |` + "`" + `|\((?:written|edited|created|modified)[^)]*\)`)
 
-var lead = regexp.MustCompile(`^(?:[-*>] |\d+\. |\[[ x~]\] |(?:Agent|Changed|Also ran|That was|The person answered|The agent had listed|Numbers and ids|Names|Other paths|Paths mentioned|Tools called(?: in what went)?): )+`)
+var lead = regexp.MustCompile(`^(?:[-*>] |\d+\. |\[[ x~]\] |(?:Agent|Changed|Also ran|That was|` +
+	`The person answered|The agent had listed|Numbers and ids|Names|Other paths|Paths mentioned|` +
+	`Tools called(?: in what went)?): )+`)
 
 // piecesOf are the pieces of a line that may stand in a message as they are: the whole
 // first, then the longest.

@@ -50,7 +50,8 @@ func plist(name string, command []string) []byte {
 		_ = xml.EscapeText(&b, []byte(s)) // to memory
 		b.WriteString("</string>\n")
 	}
-	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
+	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" ` +
+		`"http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
 		"\n<plist version=\"1.0\"><dict>\n<key>Label</key>")
 	text(name)
 	b.WriteString("<key>ProgramArguments</key><array>\n")

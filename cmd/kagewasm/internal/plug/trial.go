@@ -183,8 +183,11 @@ func tryCodex(ctx context.Context, _ Agent, s Setup) error {
 	}
 	defer t.close()
 	settings := slices.Concat(putProvider(nil, cmp.Or(address, CodexAddress)), []byte("[features]\nhooks = false\n"))
-	err = errors.Join(t.put(".codex/config.toml", append([]byte("model = \"gpt-5.1-codex\"\n"+
-		"cli_auth_credentials_store = \"file\"\n"), settings...)), t.put(".codex/auth.json", []byte(`{"OPENAI_API_KEY":"none"}`)))
+	err = errors.Join(
+		t.put(".codex/config.toml", append([]byte("model = \"gpt-5.1-codex\"\n"+
+			"cli_auth_credentials_store = \"file\"\n"), settings...)),
+		t.put(".codex/auth.json", []byte(`{"OPENAI_API_KEY":"none"}`)),
+	)
 	id := ""
 	if err == nil {
 		id, err = t.sample("codex", func(id string) string {
