@@ -128,7 +128,7 @@ func TestNothingToSupersede(t *testing.T) {
 }
 
 // TestASummaryDoesNotGoAlone: who asks for compactions again and again ends with the last
-// summary as it is, whoever wrote it. To write it anew would only lose of what it says.
+// summary as it is, whoever wrote it. To rewrite it would only lose some of what it says.
 func TestASummaryDoesNotGoAlone(t *testing.T) {
 	features.Proves(t, "T6", "K22")
 	for name, o := range map[string]kagewasm.Options{"drop": {}, "a model": {Model: writes("The depot closes at six.")}} {

@@ -24,7 +24,7 @@ func TestSpans(t *testing.T) {
 		Pre: func(*abi.Input) (*abi.Output, error) { return &abi.Output{Inject: "a secret of the plugin"}, nil }}
 	fails := &hosttest.Plugin{Name: "fails", Roles: []abi.PluginRole{abi.RoleObserver},
 		Pre: func(*abi.Input) (*abi.Output, error) { return nil, errors.New("on purpose") }}
-	c := hosttest.New(t, kagewasm.Options{Model: hosttest.Writes("the parser was mended"), Now: time.Now,
+	c := hosttest.New(t, kagewasm.Options{Model: hosttest.Writes("the parser was fixed"), Now: time.Now,
 		Plugins: []hooks.Plugin{heard, fails}, Policy: kagewasm.Policy{Strategy: kagewasm.StrategySummarize},
 		Spans: func(ctx context.Context, s kagewasm.Span) {
 			if ctx.Value(key{}) != "the host's" {
@@ -72,7 +72,7 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(spans)
-	if err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "mended") {
+	if err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "fixed") {
 		t.Errorf("%v: %s", err, text)
 	}
 	if chat := spans[2]; chat.Attributes["gen_ai.operation.name"] != "chat" ||

@@ -116,7 +116,7 @@ func TestBreakerLife(t *testing.T) {
 			pre(t, d)
 		}
 		start = time.Now()
-		quarantined(0, 5*time.Minute) // it begins anew
+		quarantined(0, 5*time.Minute) // it begins again
 	})
 }
 

@@ -149,7 +149,7 @@ func TestCancelsAreBounded(t *testing.T) {
 		{"a dry run says what would happen", dry, "overruled"},
 		{"and changes nothing", dry, "overruled"},
 		{"the fourth in a row", session("s1"), "overruled"},
-		{"after a compaction it counts anew", session("s1"), hooks.OutcomeCancelled},
+		{"after a compaction it counts from zero", session("s1"), hooks.OutcomeCancelled},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if got := cancel(d, tc.change); got != tc.want {

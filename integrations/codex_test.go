@@ -200,7 +200,7 @@ func TestCodex(t *testing.T) {
 	if len(list.Sessions) != 1 { // lost and undo of the last compaction reach into those before
 		t.Errorf("%d sessions of one thread: %+v", len(list.Sessions), list.Sessions)
 	}
-	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex writes its own context anew when it resumes
+	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex rewrites its own context when it resumes
 		t.Errorf("%d compactions, %d times another beginning, %d tokens", compactions, breaks, largest)
 	}
 	if !c.model.Last(t).Says("Never touch the folder vendor/") {

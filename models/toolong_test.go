@@ -69,7 +69,7 @@ func TestContextLengthByCode(t *testing.T) {
 		abi.CodeModel:         true, // the words decide
 		abi.CodeInternal:      true,
 		abi.CodeRateLimited:   false,
-		abi.CodeExceedsWindow: false, // the compactor's own, which compacting cannot mend
+		abi.CodeExceedsWindow: false, // the compactor's own, which compacting cannot fix
 		abi.CodeCanceled:      false,
 	} {
 		t.Run(string(code), func(t *testing.T) {

@@ -34,7 +34,7 @@ const (
 func (d *document) itemType(at span) string { return d.member(at, "type") }
 
 // opened writes out what this proxy has sealed. What the client repeats of that goes; what it
-// says anew beside it stays. what is the last compaction that was opened, nil where there is none.
+// says again beside it stays. what is the last compaction that was opened, nil where there is none.
 func (p *Proxy) opened(w *wire, d *document) (open *document, what *sealed) {
 	if w != &responses || !bytes.Contains(d.doc, []byte(sealPrefix)) {
 		return d, nil

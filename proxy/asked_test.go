@@ -77,7 +77,7 @@ func (s *setup) asked(t testing.TB, d dialect, els []string, headers ...string) 
 
 // TestTrigger: a client that asks for a compaction by its last item gets one item, and no
 // provider is asked. What it repeats beside the item later does not come twice, what it says
-// anew stays, and the provider is shown messages it knows.
+// again stays, and the provider is shown messages it knows.
 func TestTrigger(t *testing.T) {
 	features.Proves(t, "N12")
 	d := dialects[2]

@@ -14,7 +14,7 @@ type document struct {
 	names  map[string]span // the keys of the fields
 	list   span
 	// els are the elements of the list. The first lead of them are system messages, which
-	// some clients write anew for each request: they are no part of what a conversation is
+	// some clients rewrite for each request: they are no part of what a conversation is
 	// known by.
 	els  []span
 	lead int

@@ -111,13 +111,13 @@ func TestRecordLimits(t *testing.T) {
 }
 
 // TestRefusalsAreTold: a host call that is refused is a warning that says what
-// mends it, once, whatever the guest makes of it.
+// fixes it, once, whatever the guest makes of it.
 func TestRefusalsAreTold(t *testing.T) {
 	for _, tc := range []struct {
-		o     runtime.PluginOptions
-		op    string
-		doc   string
-		mends string
+		o   runtime.PluginOptions
+		op  string
+		doc string
+		fix string
 	}{
 		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapKV)}, "kv.get", `{"key":"a"}`, "--grant kv"},
 		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP)}, "http", `{"url":"https://api.example.com"}`,
@@ -127,10 +127,10 @@ func TestRefusalsAreTold(t *testing.T) {
 			"--grant http=https://api.example.com"},
 		{runtime.PluginOptions{Limits: abi.Limits{HostCalls: 1}}, "log", `{"message":"x"}`, "--limit host_calls=N"},
 	} {
-		t.Run(tc.mends, func(t *testing.T) {
+		t.Run(tc.fix, func(t *testing.T) {
 			_, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.doc),
 				tc.o).CallRaw(context.Background(), pre, nil)
-			if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.mends) ||
+			if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.fix) ||
 				!strings.HasPrefix(stats.Warnings[0], tc.op+": ") {
 				t.Errorf("%v, %q", err, stats.Warnings)
 			}

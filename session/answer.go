@@ -13,7 +13,7 @@ import (
 )
 
 // ToolHost is what the tools of an agent work on. [Session] is one. A host of its own
-// embeds a [RecallIndex], or is indexed anew at each recall.
+// embeds a [RecallIndex]; without one it is indexed from scratch at each recall.
 type ToolHost interface {
 	// Request asks for a compaction for the agent, once the turn is over.
 	Request(instructions string)

@@ -30,7 +30,7 @@ func (h *toolHost) All() []session.StoredMessage {
 	return h.stored
 }
 
-// refused is how an answer begins that says how to mend the arguments.
+// refused is how an answer begins that says how to fix the arguments.
 const refused = "Nothing was done"
 
 func TestArguments(t *testing.T) {
@@ -39,7 +39,7 @@ func TestArguments(t *testing.T) {
 	for _, tc := range []struct {
 		why, tool, arguments string
 		asked                []string // instructions that reach the host
-		mend                 string   // what the answer has to say, where it is refused
+		fix                  string   // what the answer has to say, where it is refused
 	}{
 		{"a task boundary", "compact", `{"focus":null}`, []string{""}, ""},
 		{"with a focus, which the host hears is the agent's", "compact", `{"focus":"the  open\nquestions"}`,
@@ -72,7 +72,7 @@ func TestArguments(t *testing.T) {
 			if !ok || err != nil || !slices.Equal(host.asked, tc.asked) {
 				t.Errorf("%v, %v, asked the host for %q, not %q", ok, err, host.asked, tc.asked)
 			}
-			if bad := strings.HasPrefix(content, refused); bad != (tc.mend != "") || !strings.Contains(content, tc.mend) ||
+			if bad := strings.HasPrefix(content, refused); bad != (tc.fix != "") || !strings.Contains(content, tc.fix) ||
 				host.looked {
 				t.Errorf("the answer is %q, and looked at the session: %v", content, host.looked)
 			}

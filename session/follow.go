@@ -12,7 +12,7 @@ import (
 // Follow takes in a list that is kept elsewhere, such as the log of an agent's own
 // program. The history goes back to the latest state that the list begins with, and
 // what the list has beyond it arrives. Messages are known by what they say, since
-// logs without ids number them anew: Follow returns the list under the history's
+// logs without ids renumber them: Follow returns the list under the history's
 // ids. Results of tools that say something else where the list is kept were edited there,
 // as pi shortens them: that is pruning, and nothing goes back.
 func (h *History) Follow(ctx context.Context, list []abi.Message) ([]abi.Message, error) {

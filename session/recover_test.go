@@ -81,7 +81,7 @@ func TestDescendWithAModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(given) < 4 || without > 0 {
-		t.Errorf("%d calls; %d of %d summaries begin anew", len(given), without, asked)
+		t.Errorf("%d calls; %d of %d summaries start from scratch", len(given), without, asked)
 	}
 	for i, msgs := range given[1:] {
 		if !strings.Contains(msgs[2].Text(), "The depot closes at six.") {

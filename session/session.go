@@ -96,7 +96,7 @@ func (s *Session) Request(instructions string) {
 
 // Requested is what the agent asked for and no look at the session has answered yet, oldest
 // first: the instructions of each request. A host that keeps them may ask for them again
-// when it opens the session anew.
+// when it opens the session again.
 func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAgent) }
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or

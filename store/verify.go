@@ -13,7 +13,7 @@ import (
 // AuditReport says whether the audit log is as it was written.
 type AuditReport struct {
 	// Entries is how many there are, Head the hash of the last one: who notes it
-	// elsewhere can tell later that nothing was written anew.
+	// elsewhere can tell later that nothing was rewritten.
 	Entries int    `json:"entries"`
 	Head    string `json:"head"`
 	// Withheld is how many have no content any more, as their session was deleted.
@@ -39,7 +39,7 @@ type verifier struct {
 }
 
 // VerifyAudit looks at the whole log and names the entries that were changed, removed,
-// moved or cut off. It cannot tell of a log that somebody wrote anew as a whole: for
+// moved or cut off. It cannot tell of a log that somebody rewrote as a whole: for
 // that, compare Head with one noted before.
 func (s *Store) VerifyAudit(ctx context.Context) (*AuditReport, error) {
 	v := verifier{AuditReport: AuditReport{Problems: []AuditProblem{}}, gone: make(map[string][]int)}

@@ -149,7 +149,7 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 const smallShare = 0.04
 
 // summariesAlone reports whether nothing but small earlier summaries would go of a session
-// that is under its threshold. To write them anew would lose of what they say, and tell
+// that is under its threshold. To rewrite them would lose some of what they say, and tell
 // nothing more. Where somebody named the target it is theirs.
 func (v *View) summariesAlone(gone []bool) bool {
 	if v.Asked || v.All || v.Total > v.Upper {

@@ -37,7 +37,7 @@ func counter(tb testing.TB, e tokens.Encoding, opts tokens.Options) *tokens.Coun
 	return c
 }
 
-// uncached counts every text anew.
+// uncached counts every text again.
 var uncached = tokens.Options{CacheEntries: -1}
 
 func user(text string) abi.Message {

@@ -88,7 +88,7 @@ func codexShows(tb rapid.TB, log []byte) (lines []string) {
 				break
 			}
 			summary, _ := json.Marshal(c.Message)
-			items = slices.DeleteFunc(items, func(it codexItem) bool { // what it writes anew itself, and the person
+			items = slices.DeleteFunc(items, func(it codexItem) bool { // what it rewrites itself, and the person
 				own := it.Role == "user" && strings.HasPrefix(textOf(it.Content), "# AGENTS") || it.Role == "developer"
 				return !own && !(it.person() && !strings.HasPrefix(textOf(it.Content), "Another language model"))
 			})

@@ -30,7 +30,7 @@ func newAuditVerify(e env) *cobra.Command {
 		Short: "Name every entry that was changed, removed, moved or cut off",
 		Long: `Look through the whole log. Where an entry is not as it was written its number is
 told, and the exit code is 1. The last hash is printed: whoever noted it before can
-tell that the log was not written anew as a whole.`,
+tell that the log was not rewritten as a whole.`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.with(c.Context(), e, func(s *store.Store) error {

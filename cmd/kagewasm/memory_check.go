@@ -29,9 +29,10 @@ func newMemoryRepair(e env) *cobra.Command {
 		Short: "Repair what kagewasm memory check finds, as far as that can be",
 		Long: `Do what kagewasm memory check says of each problem: take a folder for your own
 that was not sealed by you on this machine, without the compiled code in it; put
-copies in the place of values that are missing or damaged; make a bank of memories
-anew of what is left, where its root and the copy are gone; and keep data of which
-nobody can tell any more whose it is for the plugin that you adopt (--adopt NAME).
+copies in the place of values that are missing or damaged; rebuild a bank of
+memories from what is left, where its root and the copy are gone; and keep data of
+which nobody can tell any more whose it is for the plugin that you adopt
+(--adopt NAME).
 Look at a folder first that came from somewhere else: what is in it goes to
 models. The exit code is 1 where something is left.`,
 		Example: "  kagewasm memory repair\n  kagewasm memory repair --state DIR",

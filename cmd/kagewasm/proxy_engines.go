@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// engines are the compactors of a proxy, made anew when its configuration changes.
+// engines are the compactors of a proxy, made again when its configuration changes.
 type engines struct {
 	f     *proxyFlags
 	e     env

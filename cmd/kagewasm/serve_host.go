@@ -25,7 +25,7 @@ import (
 )
 
 // serveHost is what a configuration says of the sessions of a server: compactors for its
-// agents, made when they are first asked for, and anew when the configuration or a knob
+// agents, made when they are first asked for, and made again when the configuration or a knob
 // is another one.
 type serveHost struct {
 	e     env
@@ -277,7 +277,7 @@ func (h *serveHost) memory(kept abi.KV) abi.KV {
 	return state.MemoryIn(h.store, dir, h.e.say)
 }
 
-// maxCounted is how many texts' counts are remembered, in 50 MB at most: to count a session anew takes longer than to
+// maxCounted is how many texts' counts are remembered, in 50 MB at most: to count a session again takes longer than to
 // read it, and there may be a thousand.
 const maxCounted = 1 << 19
 

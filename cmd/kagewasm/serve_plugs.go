@@ -25,7 +25,7 @@ type plugHost struct {
 	policy []string // flags of a compaction, as they were installed
 }
 
-// Plug implements service.Host. What was installed anew since holds from then on.
+// Plug implements service.Host. A plug that was installed again with other flags gets a new host.
 func (h *serveHost) Plug(name, version string) (service.Host, error) {
 	if own := readVersion().build(); version != own {
 		return nil, &abi.Error{Code: abi.CodeConflict, Op: "plug", Message: fmt.Sprintf("the plug in %s is of kagewasm %s, "+

@@ -59,7 +59,7 @@ func (u *unfinished) end(temp string) {
 	delete(u.files, temp)
 }
 
-// Abandon removes what is being written, and keeps everybody from beginning anew:
+// Abandon removes what is being written, and keeps everybody from starting again:
 // for a process that ends now, whoever is still at work in it. Each file is then as it
 // was, or whole.
 func Abandon() {

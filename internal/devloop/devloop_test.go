@@ -192,11 +192,11 @@ func TestDevLoop(t *testing.T) {
 	}
 	a.edit("plugin.yaml", "roles: [spectator]", "roles: [observer]")
 	if r = next(); r.Error == nil {
-		t.Fatal("what did not compile is not mended yet")
+		t.Fatal("what did not compile is not fixed yet")
 	}
 	a.edit("main.go", "return out, nothing", "return out, nil")
 	if r = next(); r.Error != nil || r.Change.Differs() || r.Update != nil {
-		t.Fatalf("mended, it is the last good one: %+v, %v", r.Change, r.Error)
+		t.Fatalf("fixed, it is the last good one: %+v, %v", r.Change, r.Error)
 	}
 
 	// A manifest that asks for more says so, and what it is not given.

@@ -51,7 +51,7 @@ type Question struct {
 	Sessions []string
 }
 
-// check mends what can be told without guessing and refuses the rest.
+// check fixes what can be told without guessing and refuses the rest.
 func (d *Dataset) check() error {
 	session := make(map[string]string)
 	for _, s := range d.Sessions {

@@ -27,7 +27,7 @@ func Check(ctx context.Context, kv KV, ns string) error {
 	return r.Agent(ctx, kv, ns, false, false)
 }
 
-// Repair makes the record of a namespace anew where Check finds something wrong
+// Repair makes a new record of a namespace where Check finds something wrong
 // with it. Nobody can tell any more whose the data is: a module gets it that is
 // adopted, and no other.
 func Repair(ctx context.Context, kv KV, ns string) error {

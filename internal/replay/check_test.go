@@ -70,7 +70,7 @@ func (c *checker) step(s replay.Step) {
 	}
 }
 
-// tokens counts the list anew.
+// tokens counts the list again.
 func (c *checker) tokens() (n int) {
 	for i := range c.list {
 		n += c.counter.Message(&c.list[i])

@@ -73,7 +73,7 @@ func TestIdentical(t *testing.T) {
 	always := kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{
 		func(m *abi.Message) bool { return m.Text() == "go on with part 7 and keep port 4007 as it is" }}}}
 	for name, opts := range map[string]kagewasm.Options{
-		"drop": {}, "summarize": {Model: hosttest.Writes("the parser was mended"),
+		"drop": {}, "summarize": {Model: hosttest.Writes("the parser was fixed"),
 			Policy: kagewasm.Policy{Strategy: kagewasm.StrategySummarize}},
 		"pinned": {Policy: always}, "checkpoint": {Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}},
 	} {

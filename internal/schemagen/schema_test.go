@@ -23,7 +23,7 @@ import (
 // schemas is the folder of the files.
 const schemas = "../../abi/schema"
 
-var update = flag.Bool("update", false, "write the schemas anew")
+var update = flag.Bool("update", false, "write the schemas again")
 
 func readSchema(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(schemas, name+".json"))

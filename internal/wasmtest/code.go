@@ -50,7 +50,7 @@ func Times(n int, code ...[]byte) []byte { return bytes.Repeat(slices.Concat(cod
 // Block is a block without parameters and results.
 func Block(code ...[]byte) []byte { return enclose(0x02, code) }
 
-// Repeat is a loop: a branch to it begins it anew.
+// Repeat is a loop: a branch to it starts it again.
 func Repeat(code ...[]byte) []byte { return enclose(0x03, code) }
 
 // If runs the code where an i32 is not zero.

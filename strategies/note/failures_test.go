@@ -260,7 +260,7 @@ func TestRefusedEditThatWasMadeLater(t *testing.T) {
 	for _, tc := range []struct {
 		why     string
 		session note.Session
-		mended  bool
+		changed bool
 	}{
 		{"in what goes", gone(session("Go on.", refused, made)), true},
 		{"by a path that is relative", gone(session("Go on.", refused, edit("kw/AGENTS.md", "ok", false))), true},
@@ -279,8 +279,8 @@ func TestRefusedEditThatWasMadeLater(t *testing.T) {
 			if !strings.Contains(got, "No changes made to it.") {
 				t.Errorf("the failure is not told:\n%s", got)
 			}
-			if mended := strings.Contains(got, "\nA later call changed this file.\n"); mended != tc.mended {
-				t.Errorf("mended %v, want %v:\n%s", mended, tc.mended, got)
+			if changed := strings.Contains(got, "\nA later call changed this file.\n"); changed != tc.changed {
+				t.Errorf("changed %v, want %v:\n%s", changed, tc.changed, got)
 			}
 		})
 	}

@@ -73,8 +73,8 @@ func (b *Bank) load() error {
 	return nil
 }
 
-// unborn is an error where there is no root, and yet values of a bank: that one is
-// not begun anew.
+// unborn is an error where there is no root, and yet values of a bank: no new
+// one is begun.
 func (b *Bank) unborn() error {
 	keys, err := b.kv.List(b.prefix)
 	if err != nil {

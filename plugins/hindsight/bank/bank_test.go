@@ -277,7 +277,7 @@ func TestBankRootLost(t *testing.T) {
 	}
 }
 
-// TestBankSalvage: a bank that has lost its root and the copy is made anew of what is
+// TestBankSalvage: a bank that has lost its root and the copy is rebuilt from what is
 // left. Gone are the newest memories, which stood in the root alone, and those of
 // values that are damaged as well.
 func TestBankSalvage(t *testing.T) {

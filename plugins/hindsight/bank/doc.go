@@ -59,7 +59,7 @@
 //
 // A value that was damaged or is somebody else's is an *abi.Error of CodeState
 // that names its key, and so is a root that is missing where values of a bank
-// are: a bank is never begun anew in the place of another. [Salvage] makes one of
+// are: no new bank is begun in the place of another. [Salvage] makes one of
 // what is left, where a person asks for it. Values are not signed: who can write to
 // the KV can change memories.
 package bank

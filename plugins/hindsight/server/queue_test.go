@@ -66,7 +66,7 @@ func TestHindsightQueueTogether(t *testing.T) {
 	f.change = nil
 	healthy, late := f.answer, f.open()
 	f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
-		if strings.Contains(r.Body, "of the one") { // the queue is empty for a third, who begins anew
+		if strings.Contains(r.Body, "of the one") { // the queue is empty for a third, who starts from nothing
 			sent := f.kv
 			f.kv = memoryKV{}
 			for k, v := range sent {

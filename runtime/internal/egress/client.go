@@ -12,7 +12,7 @@ type Options struct {
 	// Grants are the origins that can be reached; see the package comment.
 	Grants []string
 	// Asked are the hosts that the manifest names, as grants are written. They
-	// grant nothing: they tell whose a refusal is to mend.
+	// grant nothing: they tell who can fix a refusal.
 	Asked []string
 	// Secrets by name. {{secret:NAME}} in the value of a request's header
 	// stands for one; it is sent to the origin asked for and to no other.

@@ -26,7 +26,7 @@ func Answers() []Guest {
 		answer("a million parts", "of one message", abi.CodeMemory, `{"messages":[{"ref":"m1","content":[`, `"",`, `""]}]}`),
 		answer("a million tool calls", "of one message", abi.CodeMemory, `{"messages":[{"ref":"m1","tool_calls":[`, `{},`,
 			`{}]}]}`),
-		judged(answer("a million lists", "as arguments, which are written anew", "",
+		judged(answer("a million lists", "as arguments, which are written again", "",
 			`{"messages":[{"ref":"m1","tool_calls":[{"arguments":[`, `[],`, `1]}]}]}`), abi.CodeUnknownID),
 		numbered("half a million keys", "none of which may be there twice", `{"messages":[{"ref":"m1","meta":{`, `}}]}`),
 		numbered("half a million unknown fields", "of which some are told", `{`, `}`),

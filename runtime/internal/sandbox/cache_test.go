@@ -198,7 +198,7 @@ func must[T any](v T, err error) T {
 }
 
 // An entry without machine code for this machine, though it is whole: the
-// module is compiled anew, not what stands for it there.
+// module is compiled again, not what stands for it there.
 func TestCacheOfAnotherMachine(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)

@@ -142,9 +142,9 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// A guest that could tell is started anew for every call, and answers the same
+// TestStartedAfresh: a guest that could tell is started afresh for every call, and answers the same
 // each time.
-func TestStartedAnew(t *testing.T) {
+func TestStartedAfresh(t *testing.T) {
 	c := wasmtest.Const32
 	for _, tc := range []struct {
 		name, why string

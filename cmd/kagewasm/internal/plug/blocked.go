@@ -40,7 +40,7 @@ func takenFolder(dir string) (at string, taken bool) {
 }
 
 // refused is the error of a file that is left as it is.
-func refused(path, why, mend string, err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Message: path + ": " + why, Hint: mend + ", and try again: nothing was changed",
+func refused(path, why, fix string, err error) error {
+	return &abi.Error{Code: abi.CodeUsage, Message: path + ": " + why, Hint: fix + ", and try again: nothing was changed",
 		Err: err}
 }

@@ -18,7 +18,7 @@ func TestClassicHooks(t *testing.T) {
 		{"no settings", "", "", ""},
 		{"settings without hooks, white space kept", "{\n  \"model\" : \"opus\"\n}", "", "{\n  \"model\" : \"opus\"\n}"},
 		{"somebody else's hook of the same event", mine, "", mine},
-		{"Claude Code wrote them anew with one more setting", `{"a":1}`, `"b":2,`, `{"b":2,"a":1}`},
+		{"Claude Code rewrote them with one more setting", `{"a":1}`, `"b":2,`, `{"b":2,"a":1}`},
 		{"and somebody else's hook stays", mine, `"b":2,`,
 			`{"b":2,"hooks":{"PreCompact":[{"hooks":[{"type":"command","command":"mine"}]}]},"a":1}`},
 	} {

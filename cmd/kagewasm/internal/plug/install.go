@@ -36,7 +36,7 @@ func (r *Record) Steps(p Plan) ([]Step, error) {
 		}
 		will, err := e.Put(base)
 		if err != nil {
-			return nil, refused(e.Path, err.Error(), "mend it", err)
+			return nil, refused(e.Path, err.Error(), "fix it", err)
 		}
 		planned[e.Path] = true
 		steps = append(steps, Step{Path: e.Path, Was: now, Will: will})
@@ -67,7 +67,7 @@ func (r *Record) base(e Edit, now []byte) ([]byte, error) {
 	}
 	base, err := e.Take(now)
 	if err != nil {
-		return nil, refused(e.Path, err.Error(), "mend it", err)
+		return nil, refused(e.Path, err.Error(), "fix it", err)
 	}
 	return base, nil
 }

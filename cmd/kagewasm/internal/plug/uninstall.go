@@ -48,7 +48,7 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 			"what names kagewasm", t.Path)
 	default:
 		if step.Will, err = p.Edits[i].Take(now); err != nil {
-			return step, refused(t.Path, err.Error(), "mend it", err)
+			return step, refused(t.Path, err.Error(), "fix it", err)
 		}
 	}
 	return step, nil

@@ -48,7 +48,7 @@ func (x *examination) banks(ctx context.Context, kv Memory, ns string, keys []st
 	return lost, nil
 }
 
-// rootless tells of a bank without a root and a copy, which is made anew of what is
+// rootless tells of a bank without a root and a copy, which is rebuilt from what is
 // left of it.
 func (x *examination) rootless(in stored, prefix, root string) error {
 	left, err := bank.Salvage(in, prefix)
@@ -63,7 +63,7 @@ func (x *examination) rootless(in stored, prefix, root string) error {
 		p.Fix += ", or delete all keys under " + prefix + " for an empty memory"
 		return x.found(p, nil)
 	}
-	p.Repair = fmt.Sprintf("make it anew of the memories that are left, %s; the newest, up to 16 KiB, are gone",
+	p.Repair = fmt.Sprintf("rebuild it from the memories that are left, %s; the newest, up to 16 KiB, are gone",
 		ui.Number(left.Memories))
 	return x.found(p, left.Store)
 }

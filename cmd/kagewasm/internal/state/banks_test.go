@@ -26,7 +26,7 @@ func (k kept) Swap(key, expect, value string) error {
 }
 
 // TestRepairBank: a bank of memories of which the root and its copy are gone is told,
-// and made anew of the memories that stand elsewhere; one that stood nowhere else is
+// and rebuilt from the memories that stand elsewhere; one that stood nowhere else is
 // told and left.
 func TestRepairBank(t *testing.T) {
 	tests := []struct {

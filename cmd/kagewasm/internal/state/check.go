@@ -121,7 +121,8 @@ func (x *examination) key() error {
 		return err
 	}
 	return x.found(ui.Problem{
-		Where: damaged.Path, What: damaged.Why, Repair: "seal the folder anew, without the compiled code that is in it",
+		Where: damaged.Path, What: damaged.Why,
+		Repair: "seal the folder with a new key, without the compiled code that is in it",
 	}, func() error {
 		if err := errors.Join(os.RemoveAll(filepath.Join(x.Dir, cacheFolder)), owner.Drop(x.Dir)); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 
 // KVFile says in a state where plugins keep what they keep: in the store. In a state of an
 // earlier version it is a folder of files, which is moved when a plugin first asks, and
-// stays beside it as KVCopy. An earlier version does not begin anew over the file.
+// stays beside it as KVCopy. An earlier version does not start from nothing over the file.
 const (
 	KVFile = "kv"
 	KVCopy = "kv.v0"
@@ -190,7 +190,7 @@ func lost(dir string) error {
 	}
 	return &abi.Error{
 		Code: abi.CodeState, Op: "state", Message: path + " is missing: what plugins keep was there",
-		Hint: "restore it from a backup, or begin anew with kagewasm memory repair",
+		Hint: "restore it from a backup, or start from nothing with kagewasm memory repair",
 	}
 }
 

@@ -109,21 +109,21 @@ func fresh(dir string) bool {
 }
 
 // kept is an error where a sealed folder has lost what plugins keep, so that nobody
-// begins anew without knowing. With mend a move that was broken off is ended.
-func kept(dir string, mend bool) error {
+// starts from nothing without knowing. With fix a move that was broken off is ended.
+func kept(dir string, fix bool) error {
 	path := filepath.Join(dir, KVFile)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if _, err := os.Lstat(filepath.Join(dir, KVCopy)); err == nil { // who moved it was killed
-		if mend {
+		if fix {
 			return mark(dir)
 		}
 		return nil
 	}
 	return &abi.Error{
 		Code: abi.CodeState, Op: "state", Message: path + " is missing: what plugins keep was there",
-		Hint: "restore it from a backup, or begin anew with kagewasm memory repair",
+		Hint: "restore it from a backup, or start from nothing with kagewasm memory repair",
 	}
 }
 

@@ -16,7 +16,7 @@ type Patient struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that was looked at. Fix is the one command that mends it.
+// Finding is one thing that was looked at. Fix is the one command that fixes it.
 type Finding struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`
