@@ -91,7 +91,7 @@ func (b *builder) result(m *abi.Message, text string) {
 	}
 	b.done(a, text, o)
 	if o.Passed {
-		mended(b.failures, a, func(*Failure) bool { return true })
+		changed(b.failures, a, func(*Failure) bool { return true })
 	}
 	switch {
 	case o.Failed:

@@ -195,8 +195,8 @@ func changedFile(a *action.Action) string {
 	return a.Path()
 }
 
-// mended notes that a call changed its files: changes to them that were refused before are no longer open.
-func mended(list []Failure, a *action.Action, before func(f *Failure) bool) {
+// changed notes that a call changed its files: changes to them that were refused before are no longer open.
+func changed(list []Failure, a *action.Action, before func(f *Failure) bool) {
 	for k := range a.Files {
 		file := &a.Files[k]
 		for i := range list {
@@ -257,7 +257,7 @@ func (l *Names) Settle(ctx context.Context, below []abi.Message, harness outcome
 		a.Answered(m.Text())
 		before := func(f *Failure) bool { return f.kept == "" || met[f.kept] }
 		if harness.Of(m, a).Passed {
-			mended(l.failures, a, before)
+			changed(l.failures, a, before)
 			if a.Script != "" {
 				settle(l.failures, l.checks, a, harness.Below(a, m.Text()), before)
 			}
