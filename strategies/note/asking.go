@@ -56,14 +56,22 @@ func asked(text string) (said string, options bool) {
 	}
 	said = strings.TrimSpace(above(lines, lines[from]) + " " + block(lines[from:to], at-from))
 	options = slices.ContainsFunc(lines[from:to], func(l saying) bool { return isEntry(l.text) })
+	gap := strings.TrimSpace(leftOutHere)
 	for first := range sentences(closing(text)) {
 		first, _, _ = strings.Cut(first, leftOutHere)
-		if !strings.Contains(said, clip.First(first, maxBefore)) {
+		bare, further := strings.CutPrefix(first, gap+" ")
+		switch {
+		case strings.Contains(said, clip.First(bare, maxBefore)):
+			if further && lines[from].place > 0 {
+				said = gap + " " + said
+			}
+		case before(text, plain(lines[from].text), bare):
+			said = marked(said) + " " + bare
+		default:
 			said = marked(first) + " " + said
 		}
 		break
 	}
-	gap := strings.TrimSpace(leftOutHere)
 	return strings.TrimSpace(strings.ReplaceAll(said, gap+" "+gap, gap)), options
 }
 

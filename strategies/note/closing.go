@@ -55,9 +55,15 @@ func closing(text string) string {
 	if q.last >= 0 && q.last+1 < places {
 		said = marked(said)
 	}
+	var found saying // told in the place of how the words begin
 	if strings.HasSuffix(said, leftOutHere) {
-		if found := findings(text); len(found) > 0 && !strings.Contains(said, found[0].text) {
-			if said = marked(found[0].String()); !strings.HasPrefix(plain(text), clip.First(found[0].text, maxBefore)) {
+		end := places
+		if isLeft {
+			end = left.from
+		}
+		if f, l, ok := firstFinding(text, all, end); ok && !strings.Contains(said, f.text) {
+			found, q.last = saying{l.place, l.under, f.text}, l.place
+			if said = marked(f.String()); !strings.HasPrefix(plain(text), clip.First(f.text, maxBefore)) {
 				said = strings.TrimSpace(leftOutHere) + " " + said
 			}
 		}
@@ -77,8 +83,15 @@ func closing(text string) string {
 		bare, _ := listItem(last.text)
 		said += " " + q.untold(last) + shortened(plain(bare), maxQuestion)
 	}
+	if question != "" && found.text != "" && before(text, question, found.text) {
+		return marked(strings.TrimSpace(leftOutHere) + " " + shortened(question, maxQuestion) + leftOutHere + " " +
+			shortened(found.text, maxSaid))
+	}
 	if question != "" && !strings.Contains(said, question) {
 		if result.text != "" && result.place >= q.last && !strings.Contains(said, result.text) {
+			if i := strings.Index(said, clip.First(result.text, maxBefore)); i >= 0 { // it was cut there
+				said = strings.TrimSpace(said[:i])
+			}
 			said += " " + q.untold(result) + shortened(result.text, maxQuestion)
 			if gap {
 				said = marked(said)
@@ -87,6 +100,24 @@ func closing(text string) string {
 		said += " " + shortened(question, maxQuestion)
 	}
 	return said
+}
+
+// firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line.
+func firstFinding(text string, lines []saying, end int) (f finding, line saying, ok bool) {
+	for _, f := range findings(text) {
+		for _, l := range lines {
+			if l.place < end && strings.Contains(plain(l.text), f.text) {
+				return f, l, true
+			}
+		}
+	}
+	return f, line, false
+}
+
+// before reports whether one sentence of a text stands before another one.
+func before(text, one, other string) bool {
+	flat := clip.OneLine(plain(text))
+	return strings.Index(flat, one) < strings.Index(flat, other)
 }
 
 // quotation is what is told of a text, line by line.

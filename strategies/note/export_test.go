@@ -48,3 +48,6 @@ func (n *Note) Render(o Options) string {
 	text, _ := n.Write(o)
 	return text
 }
+
+// WithRefusal are the closing words of an agent with what it refuses in them.
+func WithRefusal(text string) string { return new(Memory).withRefusal(closing(text), text) }

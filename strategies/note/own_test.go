@@ -37,7 +37,7 @@ func TestWhatThePersonRan(t *testing.T) {
 		{"where it failed", session(kind("Ran `git push`\n```\nerror: failed to push some refs\n```\n\n" +
 			"Command exited with code 1")),
 			"- The person ran: `git push` → failed: error: failed to push some refs",
-			"- Last commit: 3f2a1bc x on branch main, not pushed since"},
+			"- Last commit: 3f2a1bc x on branch main, not pushed"},
 		{"where nobody knows how it ended", session("<bash-input>git push</bash-input>",
 			"<bash-stdout></bash-stdout><bash-stderr>rejected</bash-stderr>"), "- The person ran: `git push` → rejected",
 			"- Last commit: 3f2a1bc x on branch main\n"},

@@ -118,15 +118,24 @@ var wonderingWords = newVocabulary("wondering")
 // inShort are the forms in which the closing words of an agent are told where there is no room for all of them, longest
 // first: with the entries of a list shortened, and what they ask in a few words.
 func inShort(said string) []string {
+	forms := []string{brief(said, true), brief(said, false)}
+	if entries, ok := shortEntries(said); ok {
+		return append([]string{entries}, forms...)
+	}
+	return forms
+}
+
+// shortEntries are closing words that hold a list, with its entries shortened. They are not ok where another list may
+// begin in an entry: what is left to do would stand under what is done.
+func shortEntries(said string) (short string, ok bool) {
 	entries := strings.Split(said, "; ")
 	for i, e := range entries {
 		entries[i] = shortened(e, maxBefore)
+		if left := strings.TrimPrefix(e, strings.TrimSuffix(entries[i], leftOutHere)); strings.Contains(left, ":") {
+			return "", false
+		}
 	}
-	forms := []string{brief(said, true), brief(said, false)}
-	if len(entries) < 3 {
-		return forms
-	}
-	return append([]string{strings.Join(entries, "; ")}, forms...)
+	return strings.Join(entries, "; "), len(entries) > 2
 }
 
 // entryBehind is the number of an entry that a sentence ends with.
@@ -261,20 +270,34 @@ const (
 var (
 	choices   = set.Of("former", "latter", "both", "option", "options", "either")
 	ordinals  = set.Of("first", "second", "third", "fourth", "fifth", "last")
-	ofEntries = set.Of("the", "one", "option", "approach", "way", "variant", "item", "point", "choice", "suggestion")
+	ofEntries = set.Of("one", "ones", "option", "approach", "way", "variant", "item", "point", "choice", "suggestion")
+	// behindOrdinal follow an ordinal that stands for an entry, and not for what is called next: "the last commit".
+	behindOrdinal = set.Of("and", "is", "but", "please", "then", "sounds", "seems", "looks", "would", "or", "with", "for",
+		"instead", "makes", "it", "i", "let", "as")
 )
 
 // namesEntries reports whether an answer speaks of entries of a list: by so many of their
 // numbers, or by words.
 func namesEntries(answer string, numbers int) bool {
-	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r < 'a' || r > 'z' })
-	for i, w := range words {
-		beside := i > 0 && ofEntries[words[i-1]] || i+1 < len(words) && ofEntries[words[i+1]]
-		if choices[w] || ordinals[w] && beside {
+	before := ""
+	words := strings.Fields(strings.ToLower(answer))
+	for i, word := range words {
+		w := strings.TrimFunc(word, noLetter)
+		next, ends := "", strings.TrimRightFunc(word, noLetter) != word
+		if i+1 < len(words) && !ends {
+			next = strings.TrimFunc(words[i+1], noLetter)
+		}
+		of := ofEntries[before] || ofEntries[next] || before == "the" && (next == "" || behindOrdinal[next])
+		if choices[w] || ordinals[w] && of {
 			return true
 		}
+		before = w
 	}
 	return numbers > 0
+}
+
+func noLetter(r rune) bool {
+	return r < 'a' || r > 'z'
 }
 
 // numbersIn are the numbers in a text that stand for themselves, as they are written: "1", "#2", "1+2", and not those

@@ -54,6 +54,7 @@ func (m *Memory) withRefusal(said, text string) string {
 	flat := clip.OneLine(plain(text))
 	place := strings.Index(flat, clip.First(refused, maxBefore))
 	said, cut := strings.CutSuffix(said, leftOutHere)
+	said, further := strings.CutPrefix(said, strings.TrimSpace(leftOutHere)+" ")
 	var before, after []string
 	for _, part := range strings.Split(said, gap) {
 		if i := strings.Index(part, clip.First(refused, maxBefore)); i >= 0 { // it was cut there
@@ -67,8 +68,14 @@ func (m *Memory) withRefusal(said, text string) string {
 			before = append(before, part)
 		}
 	}
+	if n := len(before); n > 0 && under != "" && strings.HasSuffix(before[n-1], strings.TrimSuffix(under, leftOutHere)) {
+		under = ""
+	}
 	told := strings.TrimSpace(under + " " + shortened(refused, maxSaid))
 	said = strings.Join(slices.Concat(before, []string{told}, after), gap)
+	if further && (len(before) > 0 || place > 0) {
+		said = strings.TrimSpace(leftOutHere) + " " + said
+	}
 	if cut {
 		said = marked(said)
 	}

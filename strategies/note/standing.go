@@ -181,7 +181,7 @@ const (
 	onBranch     = " on branch "
 	branchMark   = "Branch: "
 	withPush     = ", pushed"
-	withoutPush  = ", not pushed since"
+	withoutPush  = ", not pushed"
 	noCommit     = "The agent committed nothing in these messages."
 	noGit        = "No commit was seen in these messages, and no command of git."
 	sinceMark    = "Changed since: "
@@ -289,7 +289,7 @@ func (s *standing) read(line string) bool {
 		s.push = mayBePushed
 		if before, ok := strings.CutSuffix(rest, withPush); ok {
 			rest, s.push = before, pushed
-		} else if before, ok := strings.CutSuffix(rest, withoutPush); ok {
+		} else if before, ok := strings.CutSuffix(strings.TrimSuffix(rest, " since"), withoutPush); ok {
 			rest, s.push = before, notPushed
 		}
 		s.commit = rest

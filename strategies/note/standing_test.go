@@ -29,12 +29,12 @@ func TestStanding(t *testing.T) {
 		not  []string
 	}{
 		{"a commit and what was changed since", session(a, commit, b),
-			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since", "- Changed since: b.go"},
+			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed", "- Changed since: b.go"},
 			nil},
 		{"a commit that was pushed", session(a, commit, marks, run("git push", "", false)),
 			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, pushed"}, []string{"Changed since"}},
 		{"a push that failed", session(a, commit, run("git push", "Exit code 1\nerror: denied", true)),
-			[]string{"fix/lease, not pushed since"}, nil},
+			[]string{"fix/lease, not pushed"}, nil},
 		{"a push of which it is not known how it ended", session(a, commit, run("git push | tail -1", "", false)),
 			[]string{"on branch fix/lease\n"}, []string{"pushed"}},
 		{"what is staged", session(a, marks, run("git add a.go docs/b.md", "", false)),
@@ -58,11 +58,11 @@ func TestStanding(t *testing.T) {
 			[]string{"Last commit: 4a4a4a4"}},
 		{"one in the project that the agent made", session(run("mkdir /srv/lamp && cd /srv/lamp && git init", "", false),
 			edit("/srv/lamp/a.go", "ok", false), run("cd /srv/lamp && git commit -am light", "[main 4a4a4a4] light", false), b),
-			[]string{"- Last commit: 4a4a4a4 light in /srv/lamp on branch main, not pushed since",
+			[]string{"- Last commit: 4a4a4a4 light in /srv/lamp on branch main, not pushed",
 				"- Changed since: b.go"}, nil},
 		{"another branch behind the commit", session(a, commit, run("git checkout main", "Switched to branch 'main'",
 			false)),
-			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since\n- Branch: main"}, nil},
+			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed\n- Branch: main"}, nil},
 		{"a check that ran again without a result", session(fails, said("x"), "Again.", a, b, a,
 			abi.Message{Role: abi.RoleAssistant,
 				ToolCalls: []abi.ToolCall{{ID: "z", Name: "Bash",
@@ -290,7 +290,7 @@ func TestStandingWithWhatStaysBelow(t *testing.T) {
 		want, not   string
 	}{
 		{"a later commit", commit("3f2a1bc"), commit("4a4a4a4"),
-			"- Last commit, in the messages below: 4a4a4a4 mend it on branch main, not pushed since", "Last commit: 3f2a1bc"},
+			"- Last commit, in the messages below: 4a4a4a4 mend it on branch main, not pushed", "Last commit: 3f2a1bc"},
 		{"a commit where none went", nil, commit("4a4a4a4"), "- Last commit, in the messages below: 4a4a4a4",
 			"committed nothing"},
 		{"what changed before a later commit", session(commit("3f2a1bc"), edit("/srv/kw/b.go", "ok", false)),

@@ -50,7 +50,7 @@ func TestState(t *testing.T) {
 - Edit a.go
 - ` + "`git commit -am x`" + ` → committed 3f2a1bc x
 - Edit b.go
-- Last commit: 3f2a1bc x on branch main, not pushed since
+- Last commit: 3f2a1bc x on branch main, not pushed
 - Changed since: b.go`},
 		{"where the last turn is short the one before it is told too", session("Mend it.", edit("/srv/kw/a.go", "ok", false),
 			said("It holds. Shall I push?"), "yes", run("git push", "", false)), `[1]

@@ -41,8 +41,9 @@ func TestQuotedTogether(t *testing.T) {
 				continue
 			}
 			all := letters(text)
-			for _, said := range []string{note.Closing(text), note.Asked(text), note.LastWords(text, 700)} {
+			for _, said := range []string{note.Closing(text), note.Asked(text), note.LastWords(text, 700), note.WithRefusal(text)} {
 				said = moreEntries.ReplaceAllString(strings.TrimPrefix(said, "Agent: "), " [...] ")
+				behind := 0 // the parts before
 				for i, part := range strings.Split(said, "[...]") {
 					at := strings.Index(all, letters(part))
 					if at < 0 {
@@ -50,6 +51,11 @@ func TestQuotedTogether(t *testing.T) {
 					}
 					if i == 0 && at > maxUnmarked {
 						t.Errorf("%q is quoted without a mark before it of\n%s", part, text)
+					}
+					if next := strings.Index(all[behind:], letters(part)); next < 0 && at >= 0 {
+						t.Errorf("%q does not stand behind what is quoted before it in\n%s\nof\n%s", part, said, text)
+					} else if next >= 0 {
+						behind += next + 1
 					}
 					quotes++
 				}

@@ -109,6 +109,7 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	}
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
+		case f.Use != action.Read && b.pruned != "": // the call stays, and tells it
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
 			b.change(f, isNew(a, f, text) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:
@@ -203,11 +204,17 @@ func (b *builder) change(f *action.File, created bool) {
 		if to := b.file(f.To); to != nil {
 			was := it.facts
 			was.at, was.moved, was.deleted = b.at, "", false
+			if from := fileName(f.Path); from != fileName(f.To) && !strings.ContainsAny(from, "(), ") {
+				was.was = from
+			}
 			to.facts = was // what stood there is no more
 		}
 	}
 	it.facts.merge(ch)
 }
+
+// fileName is a path without its folders.
+func fileName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // file is the item of a file that is changed, nil where its name is none to keep. One
 // that was changed by its absolute path keeps it.

@@ -102,8 +102,8 @@ func TestChainOfQuietRounds(t *testing.T) {
 	features.Proves(t, "N8")
 	note := compacted(work(), 1200)
 	want := listsOf(note)
-	if want["Commands"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" {
-		t.Fatalf("commands %q", want["Commands"])
+	if want["Other"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" {
+		t.Fatalf("commands %q", want["Other"])
 	}
 	failed := func(m abi.Message) []names.Failure { return build([]abi.Message{m}).Failures() }
 	if list := failed(note); len(list) != 1 ||
@@ -118,7 +118,7 @@ func TestChainOfQuietRounds(t *testing.T) {
 		}
 		got := listsOf(note)
 		for head := range want {
-			if head == "Commands" || head == "root" {
+			if head == "Other" || head == "root" {
 				if got[head] != want[head] {
 					t.Errorf("round %d: %s: %q, was %q", round, head, got[head], want[head])
 				}
@@ -186,10 +186,10 @@ func FuzzParse(f *testing.F) {
 		head + "Tools called in what went: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
 		head + "Tools called in what went: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
 		head + "Read in what went: \nNames: \nNumbers and ids:  \n",
-		head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← " +
+		head + "Other commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← " +
 			"same\n- ← same\n",
 		head + list + head, strings.Repeat(head, 3),
-		head + "Paths mentioned: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n",
+		head + "Paths mentioned: / // /// a/ /a ./ ../\nFile names without folders: / . ..\n",
 		"\xff" + head + "Names: \xff\xfe\xfd abc\n",
 	} {
 		f.Add(s)

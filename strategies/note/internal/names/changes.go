@@ -16,6 +16,7 @@ type facts struct {
 	edits            int
 	lines            string // those of the last edit, empty where they are not known
 	moved            string // where it stands now
+	was              string // its name before it was moved here, where that was another one
 	at               int    // the message of the last change
 }
 
@@ -33,6 +34,9 @@ func (f facts) String() string {
 		count = timesMark + strconv.Itoa(f.edits)
 	} else if f.edits == 1 {
 		parts = append(parts, "edited")
+	}
+	if f.was != "" {
+		parts = append(parts, wasMark+f.was)
 	}
 	switch {
 	case f.deleted:
@@ -54,7 +58,7 @@ func (f facts) String() string {
 			what = "last " + what
 		}
 		parts = append(parts, what+f.lines)
-	case f.edits == 0 && !f.created && !f.written:
+	case f.edits == 0 && !f.created && !f.written && f.was == "":
 		parts = append(parts, movedHere)
 	}
 	if len(parts) == 0 || f == (facts{edits: 1, at: f.at}) {
@@ -68,6 +72,9 @@ const madeAgain = "deleted and made again"
 
 // perhapsDeleted is said of a file that a pattern may have held by which files were deleted.
 const perhapsDeleted = "perhaps deleted"
+
+// wasMark is said of a file that was moved over another name: its changes were made under the one before.
+const wasMark = "was "
 
 // movedHere is said of a file of which no more is known.
 const movedHere = "moved here"
@@ -87,7 +94,7 @@ func (f *facts) merge(other facts) {
 	}
 	*f = facts{created: earlier.created || later.created, written: earlier.written || later.written,
 		edits: earlier.edits + later.edits, at: later.at, deleted: later.deleted, again: later.again,
-		perhaps: later.perhaps, moved: later.moved,
+		perhaps: later.perhaps, moved: later.moved, was: cmp.Or(later.was, earlier.was),
 		lines: cmp.Or(later.lines, earlier.lines)}
 	if !later.created && !later.written && later.edits == 0 && !later.gone() && !later.again && !later.perhaps {
 		f.deleted, f.again, f.perhaps, f.moved = earlier.deleted, earlier.again, earlier.perhaps, earlier.moved

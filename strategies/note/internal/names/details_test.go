@@ -52,7 +52,7 @@ func TestOneFileManyNames(t *testing.T) {
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in "+
 		"/srv/kw/internal/store/lease.go"))
 	got := lines(build(msgs).Render(1000, byRune))
-	if got["Modified in what went"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" ||
+	if got["Modified in what went"] != "internal/store/lease.go" || got["File names without folders"] != "lease.go" ||
 		got["Paths mentioned"] != "" {
 		t.Errorf("%v", got)
 	}
@@ -229,11 +229,11 @@ func TestChangesInChains(t *testing.T) {
 			"pkg/a.go×2 (created)"},
 		{"the last lines", [][]abi.Message{edit(1, two), edit(1, one), nil}, "pkg/a.go×2 (last line 12)"},
 		{"moved, not edited", [][]abi.Message{move, nil},
-			"pkg/a.go (moved to pkg/b.go) pkg/b.go (moved here)"},
+			"pkg/a.go (moved to pkg/b.go) pkg/b.go (was a.go)"},
 		{"moved over one that was edited", [][]abi.Message{edit(3, strings.ReplaceAll(two, "a.go", "b.go")), move},
-			"pkg/b.go (moved here) pkg/a.go (moved to pkg/b.go)"},
+			"pkg/b.go (was a.go) pkg/a.go (moved to pkg/b.go)"},
 		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
-			"pkg/b.go pkg/a.go (moved to pkg/b.go)"},
+			"pkg/b.go (edited, was a.go) pkg/a.go (moved to pkg/b.go)"},
 		{"removed by a pattern", [][]abi.Message{edit(1, two), called("Bash", "command", "rm pkg/*.go", "", false), nil},
 			"pkg/a.go (edited, perhaps deleted)"}, // nobody says that it ended well
 		{"removed by a pattern, and it ended well", [][]abi.Message{edit(1, two), append(called("Bash", "command",
@@ -311,5 +311,35 @@ func TestMadeAgain(t *testing.T) {
 			t.Fatalf("%s", text)
 		}
 		text = build([]abi.Message{summary(text)}).Render(1000, byRune)
+	}
+}
+
+// TestMoreFiles: a list of files that there was no room for says how many are left out, and one that goes on from it that
+// there are more: who reads it takes it for a whole one else.
+func TestMoreFiles(t *testing.T) {
+	features.Proves(t, "N8", "N13")
+	const files = 200
+	var msgs []abi.Message
+	for i := range files {
+		msgs = append(msgs, called("Edit", "file_path", fmt.Sprintf("/srv/kw/part%02d/store.go", i), "done", false)...)
+	}
+	list := func(text string) []string {
+		_, rest, _ := strings.Cut(text, "Modified in what went:\n")
+		rest, _, _ = strings.Cut(rest, "\n\n")
+		return strings.Split(rest, "\n")
+	}
+	text := build(msgs).Render(300, byRune)
+	lines := list(text)
+	listed := strings.Count(strings.Join(lines, "\n"), "store.go")
+	if last := lines[len(lines)-1]; listed == 0 || last != fmt.Sprintf("- %d more", files-listed) {
+		t.Errorf("%d are listed, and then %q", listed, last)
+	}
+	again := build([]abi.Message{summary(text)}).Render(300, byRune)
+	lines = list(again)
+	if last := lines[len(lines)-1]; last != "- and more" {
+		t.Errorf("then %q in\n%s", last, again)
+	}
+	if all := list(build(msgs[:6]).Render(2000, byRune)); strings.Contains(strings.Join(all, "\n"), "more") {
+		t.Errorf("a whole list: %q", all)
 	}
 }

@@ -3,8 +3,10 @@ package names
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
@@ -46,6 +48,8 @@ type picked struct {
 	lists [numLists][]*item
 	// below is how many of the paths of a list lie below a folder.
 	below map[under]int
+	// more says how many files of a list there was no room for, empty where there was for all.
+	more [numLists]string
 }
 
 // maxMisses is how many names that do not fit are tried before the rest of
@@ -84,7 +88,37 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		}
 		addParts(shown, it.name)
 	}
+	for k := listModified; k <= listRead; k++ {
+		p.more[k] = l.moreFiles(k, len(p.lists[k]))
+	}
 	return p
+}
+
+// moreFiles ends a list of so many files: how many there are besides, as far as that is known. A list that ends without
+// it reads as a whole one.
+func (l *Names) moreFiles(k list, listed int) string {
+	more := -listed
+	for _, it := range l.names {
+		if it.list() == k {
+			more++
+		}
+	}
+	switch {
+	case l.unlisted[k]:
+		return "and" + moreMark
+	case more > 0:
+		return strconv.Itoa(more) + moreMark
+	}
+	return ""
+}
+
+// moreMark ends the line that says how many files of a list are left out.
+const moreMark = " more"
+
+// isMoreFiles reports whether an entry of a list of files says that there were more.
+func isMoreFiles(entry string) bool {
+	before, ok := strings.CutSuffix(entry, moreMark)
+	return ok && (before == "and" || before != "" && clip.Digits(before) == len(before))
 }
 
 // best are the names of which some fit into a budget, those first that tell most for a
@@ -216,6 +250,9 @@ func (p *picked) text(k list) string {
 	}
 	b.WriteString("\n")
 	writeFiles(&b, items)
+	if p.more[k] != "" {
+		b.WriteString("- " + p.more[k] + "\n")
+	}
 	return b.String()
 }
 

@@ -26,6 +26,7 @@ type Names struct {
 	checks   map[string]unpassed // of failures that ran nothing else
 	files    [2][]string         // read, modified
 	root     string              // folder that paths are relative to, or ""
+	unlisted [numLists]bool      // lists of earlier notes had more files than they named
 }
 
 // item is one exact name.
@@ -228,6 +229,7 @@ type builder struct {
 	changing map[string]bool // files that calls are to change
 	nameless bool            // failures are looked for, and no names
 	pruned   string          // the call that stays of which the result is read
+	unlisted [numLists]bool  // see [Names]
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -367,7 +369,7 @@ func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
-		checks: b.checks}
+		checks: b.checks, unlisted: b.unlisted}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		l.names = append(l.names, b.items[name])
 	}

@@ -30,7 +30,8 @@ var (
 
 // formerHeads are lines as earlier versions wrote them.
 var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified,
-	"Files read:": headRead, "Other paths:": headPaths}
+	"Files read:": headRead, "Other paths:": headPaths, "Commands run, newest last:": HeadCommands,
+	"File names used alone:": headShort}
 
 // renewed is a line as it would be written today.
 func renewed(line string) string {
@@ -97,7 +98,9 @@ func (e *entries) line(line string) {
 		return
 	}
 	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
-		if u, ok := fileHeads[e.section]; ok {
+		if u, ok := fileHeads[e.section]; ok && isMoreFiles(entry) {
+			e.unlisted[(&item{class: path, use: u}).list()] = true
+		} else if ok {
 			e.files(entry, u)
 		} else {
 			e.ran(entry)
@@ -192,6 +195,8 @@ func parseFacts(times, about string) (f facts) {
 		case part == "edited":
 			f.edits = 1
 		case part == movedHere:
+		case strings.HasPrefix(part, wasMark):
+			f.was = strings.TrimPrefix(part, wasMark)
 		case strings.HasPrefix(part, "moved"):
 			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), Elsewhere)
 		case what == "line" || what == "lines":

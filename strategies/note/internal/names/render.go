@@ -11,10 +11,10 @@ const (
 	headModified  = "Modified in what went:"
 	headRead      = "Read in what went:"
 	headPaths     = "Paths mentioned:"
-	headShort     = "File names used alone:"
+	headShort     = "File names without folders:"
 	headSymbols   = "Names:"
 	headNumbers   = "Numbers and ids:"
-	HeadCommands  = "Commands run, newest last:"
+	HeadCommands  = "Other commands run, newest last:"
 	blockMark     = "```"
 	failedMark    = " (failed)"
 	timesMark     = "×" // before how often
