@@ -54,11 +54,15 @@ func asked(text string) (said string, options bool) {
 			from--
 		}
 	}
-	said = strings.TrimSpace(above(lines, lines[from]) + " " + block(lines[from:to], at-from))
+	over := above(lines, lines[from])
+	said = strings.TrimSpace(over + " " + block(lines[from:to], at-from))
 	options = slices.ContainsFunc(lines[from:to], func(l saying) bool { return isEntry(l.text) })
 	gap := strings.TrimSpace(leftOutHere)
 	for first := range sentences(closing(text)) {
 		first, _, _ = strings.Cut(first, leftOutHere)
+		if heading := strings.TrimSuffix(over, leftOutHere); heading != "" {
+			first = strings.TrimSpace(strings.TrimSuffix(first, heading)) // it stands over the question
+		}
 		bare, further := strings.CutPrefix(first, gap+" ")
 		switch {
 		case strings.Contains(said, clip.First(bare, maxBefore)):
