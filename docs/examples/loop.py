@@ -30,7 +30,7 @@ def model(messages):
 
 session = api("POST", "/sessions", {"model": "gpt-4o", "source": "loop.py"})
 path = "/sessions/" + urllib.request.quote(session["key"], safe="")
-for turn, task in enumerate(["Mend the parser.", "Now its tests."]):
+for turn, task in enumerate(["Fix the parser.", "Now its tests."]):
     # The key makes the request safe to repeat: after a timeout, say.
     api("POST", path + "/messages", {"messages": [{"role": "user", "content": task}]}, Idempotency_Key=f"turn {turn}")
     look = api("GET", path + "/context")  # compacts where that is due

@@ -8,10 +8,10 @@ api() { # METHOD PATH [BODY]
 }
 
 api POST /sessions '{"id":"from-curl","model":"gpt-4o"}' >/dev/null
-api POST /sessions/from-curl/messages '{"messages":[{"role":"user","content":"Mend the parser."}]}' >/dev/null
+api POST /sessions/from-curl/messages '{"messages":[{"role":"user","content":"Fix the parser."}]}' >/dev/null
 api GET /sessions/from-curl/context # what to send to the model
 echo
-api POST /sessions/from-curl/messages '{"messages":[{"role":"assistant","content":"It is mended."}]}' >/dev/null
+api POST /sessions/from-curl/messages '{"messages":[{"role":"assistant","content":"It is fixed."}]}' >/dev/null
 api POST /sessions/from-curl/usage '{"input_tokens":12,"output_tokens":4}'
 
 # Messages that are kept elsewhere come back in the form that they came in, with a report.
