@@ -33,14 +33,14 @@ type Options struct {
 	// Lookup finds what is known of a model by its name, for prices and for
 	// the summarizer's own window. Default tokens.Default().Resolve.
 	Lookup func(model string) tokens.Model
-	// Learned, where set, hears what a provider said that a model takes, in tokens, where
-	// it refused a request. The Compactor goes by it already; a program that ends can keep
-	// it, for its Lookup to know.
+	// Learned, where set, is called with the window, in tokens, that a provider names
+	// where it refuses a request. The Compactor goes by it at once. A program can store
+	// it, for its Lookup to return the next time.
 	Learned func(model string, window int)
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
-	// HookTimeout bounds the observers' calls of a hook, which run side by side, and the
-	// compactor's, each. Default five minutes.
+	// HookTimeout bounds the observers' calls of a hook together, since they run
+	// side by side, and the compactor's call by itself. Default five minutes.
 	HookTimeout time.Duration
 	// Breaker keeps plugins that fail again and again from being called, for a
 	// while. Compactors may share one, so that what one session learns of a
@@ -49,21 +49,21 @@ type Options struct {
 	// Memory stores what plugins retain. Without one it is only reported. It has to be safe
 	// for concurrent use: observers that nobody waits for go on. See [Compactor.Wait].
 	Memory Memory
-	// Audit, where set, hears of every compaction, in order for each session, and of
-	// observers that were not waited for when they have ended. It must not block for long,
-	// and has to be safe for concurrent use.
+	// Audit, where set, is called for every compaction, in order for each session, and
+	// again when observers end that a compaction did not wait for. It must not block for
+	// long, and has to be safe for concurrent use.
 	Audit func(Event)
-	// Spans, where set, hears how long compactions and what was called in them took, in the
-	// terms of OpenTelemetry: a host passes them on to its own exporter. It is called when a
-	// compaction has ended, with the context of the call, its parts first. It must not block
-	// for long, and has to be safe for concurrent use.
+	// Spans, where set, is told how long a compaction took, and each call in it, in the
+	// terms of OpenTelemetry: a host passes them on to its own exporter. It is called when
+	// the compaction has ended, with the context of the call, its parts first. It must not
+	// block for long, and has to be safe for concurrent use.
 	Spans func(context.Context, Span)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Compactor compacts sessions. It is safe for concurrent use. Of the sessions that it saw
-// last it remembers what it counted, and what was of no use: a model that failed, a target
+// Compactor compacts sessions. It is safe for concurrent use. For the sessions that it saw
+// last it remembers token counts, and what was of no use: a model that failed, a target
 // that tool definitions alone exceed.
 type Compactor struct {
 	opts  Options

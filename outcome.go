@@ -96,8 +96,8 @@ func resultOf(l *look, o outcome) *Result {
 	return result
 }
 
-// Recount takes over what the result costs as it is written, in another format than the
-// one that was counted.
+// Recount sets what the result costs in the format that it is written in, where another
+// one was counted.
 func (r *Report) Recount(messagesAfter, tokensAfter int) {
 	explained := r.Reason == explain(r)
 	r.MessagesAfter, r.TokensAfter = messagesAfter, tokensAfter

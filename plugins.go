@@ -338,8 +338,8 @@ func (r *Result) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits until all plugins have ended that compactions did not wait for. A program
-// calls it before it exits, so that nothing is lost that they retain.
+// Wait waits for the plugins that compactions did not wait for. Call it before the
+// program exits, or what they retain is lost.
 func (c *Compactor) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
@@ -430,11 +430,11 @@ type Memory interface {
 	Set(ctx context.Context, namespace, key, value string) error
 }
 
-// Namespacer is what a plugin of Options.Plugins may be: it says where in the
-// Memory its data for an agent lies, so that what the host stores for it and
-// what it stores itself lie together. runtime.Plugin is one. The namespace of
-// any other plugin is its name, with the agent's part as
-// [abi.AgentNamespace] has it.
+// Namespacer is an optional interface of the plugins in Options.Plugins. It
+// says where in the Memory a plugin's data for an agent lies, so that the host
+// stores what the plugin retains beside what the plugin stores itself.
+// runtime.Plugin is one. The namespace of any other plugin is its name, with
+// the agent's part as [abi.AgentNamespace] has it.
 type Namespacer interface {
 	Namespace(ctx context.Context, agentPath string) (string, error)
 }

@@ -50,9 +50,9 @@ type Policy struct {
 	// Default retry.
 	Recovery Recovery
 	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds: what
-	// they inject or pin counts if they have answered by then. Later ones go on, and what
-	// they retain counts. Negative waits for none. Default 500. Who may propose a plan or
-	// a cancel is waited for like the compactor.
+	// they inject or pin counts if they have answered by then. Later ones go on, and only
+	// what they retain counts. Negative waits for none. Default 500. An observer that may
+	// propose a plan or a cancel is waited for like the compactor.
 	ObserverWaitMS int
 
 	// When says at which size a compaction starts, and how far it goes.
@@ -79,7 +79,7 @@ const (
 	RecoverDescend Recovery = "descend"
 )
 
-// RecoverFrom is how many messages stay at first where a session descends.
+// RecoverFrom is how many messages [RecoverDescend] lets stay at first.
 const RecoverFrom = 10
 
 // defaultObserverWaitMS is what a person who waits for an answer hardly notices.
@@ -89,8 +89,8 @@ func (p *Policy) observerWait() time.Duration {
 	return time.Duration(cmp.Or(p.ObserverWaitMS, defaultObserverWaitMS)) * time.Millisecond
 }
 
-// When says when a session is compacted, and down to what. MaxTokens goes before
-// ReserveTokens, and that before the fractions.
+// When says when a session is compacted, and down to what. MaxTokens wins over
+// ReserveTokens, and ReserveTokens over the fractions.
 type When struct {
 	// Upper is the fraction of the window at which a compaction starts, Lower
 	// the one it gets down to. Defaults: those of the profile.
@@ -191,7 +191,7 @@ func (w When) Thresholds(model string) (upper, lower float64) {
 }
 
 // Check says what in a policy makes no sense, as a usage error; nil where
-// nothing does. It knows the strategies that ship alone.
+// nothing does. It knows only the strategies that ship.
 func (p Policy) Check() error {
 	_, err := p.resolved("", nil)
 	return err

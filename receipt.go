@@ -10,10 +10,9 @@ import (
 )
 
 // Cache is how much of a request stands at its beginning exactly as in the one
-// before, so that a provider's prompt cache can serve it. In
-// tokens. The request before is the one that [Request.Sent] names; without it
-// that which the same Compactor returned for the session last. Where there was
-// none it is the session as it came.
+// before, so that a provider's prompt cache can serve it. In tokens. The
+// request before is the one that [Request.Sent] names. Without that it is what
+// the same Compactor last returned for the session, or the session as it came.
 type Cache struct {
 	// PreviousTokens is the size of the request before.
 	PreviousTokens int `json:"previous_tokens"`

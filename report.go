@@ -61,8 +61,8 @@ type Report struct {
 	Pinned     []string `json:"pinned"`
 	// Files are those that were read and modified in what is superseded.
 	Files *abi.Files `json:"files,omitempty"`
-	// Focus is what the instructions of the request came to in what the host says in the
-	// note; nil where there were none. A model and plugins are given them as well.
+	// Focus says what the host's note made of the instructions of the request; nil where
+	// there were none. A model and plugins are given them as well.
 	Focus *note.Focus `json:"focus,omitempty"`
 	// Edited are messages in which a plan shortened tool output or arguments;
 	// they are among those that Pruned lists too.
@@ -70,8 +70,8 @@ type Report struct {
 
 	// Summary is what stands for the superseded, without its frame.
 	Summary string `json:"summary"`
-	// AuditSummary is what a compactor plugin says to people of the list it made; the
-	// model is not shown it.
+	// AuditSummary is the summary that a compactor plugin returned beside a list of
+	// messages, for people to read. No model is shown it.
 	AuditSummary string `json:"audit_summary,omitempty"`
 	Pruned       Pruned `json:"pruned"`
 	// Hooks has an entry for each call of a plugin.
@@ -85,19 +85,19 @@ type Report struct {
 	// Receipt weighs what the compaction costs against what it saves; nil where
 	// none took place.
 	Receipt *abi.Receipt `json:"receipt,omitempty"`
-	// LeftOut is what the format that the result is written in has no place for. The
-	// host sets it: the engine writes no files.
+	// LeftOut lists what the format of the result has no place for. The host sets
+	// it: the engine writes no files.
 	LeftOut []string `json:"left_out,omitempty"`
-	// Warning says what a person should do about a session that does not fit
-	// though all went that may go, or that nearly fills the window with
-	// what may not; or about thinking that the model's provider does not take where
-	// it stands now.
+	// Warning says what a person should do: about a session that does not fit
+	// though everything went that may go, about one that nearly fills the window
+	// with what may not go, or about thinking that the model's provider does not
+	// take where it stands now.
 	Warning string `json:"warning,omitempty"`
 }
 
 // Scale says how many tokens of a model stand for one that is counted. Windows and
-// thresholds are brought into the counted ones by it, so that a session of so many counted
-// tokens fits. Everything else in a report is in counted tokens.
+// thresholds are converted to counted tokens by it; everything else in a report is counted
+// tokens already.
 type Scale struct {
 	Factor float64 `json:"factor"`
 	// Calls is how many requests, as their provider counted them, corrected what is
@@ -105,7 +105,7 @@ type Scale struct {
 	Calls int `json:"calls,omitempty"`
 }
 
-// Tokens brings counted tokens into those of the model. A nil Scale leaves them as they are.
+// Tokens converts counted tokens to the model's. A nil Scale leaves them as they are.
 func (s *Scale) Tokens(counted int) int {
 	if s == nil {
 		return counted

@@ -18,12 +18,11 @@ type Request struct {
 	// unique. A message without one gets one that the same list always gives it;
 	// the result has it. The list itself is not changed.
 	Messages []abi.Message
-	// AppendOnly says that nobody writes into a list that a request of this session gave as
-	// its Messages: what arrives is appended to it, and what changes, or is taken away, makes
-	// another list. What was counted is then known by the place where it stands, and a look
-	// at a long session costs what is new in it. Where that is not kept to, messages are
-	// taken for those that stood in their places. Default false: each message is compared with
-	// what was counted.
+	// AppendOnly promises that nobody writes into a list that a request of this session gave
+	// as its Messages: what arrives is appended, and any other change makes another list.
+	// Counts are then found by position, so that a look at a long session costs only what is
+	// new in it. Where the promise is broken, messages are taken for those that stood in their
+	// places. Default false: each message is compared with what was counted.
 	AppendOnly bool
 	// Overhead is what the request costs beyond its messages, in tokens: tool
 	// definitions and whatever else the caller sends.
@@ -47,13 +46,14 @@ type Request struct {
 	// Instructions are what the caller wants kept in view.
 	Instructions string
 	// Release are ids of messages that plugins pinned in earlier compactions, and
-	// that need not stay any more. It holds with the compaction that comes of it.
+	// that need not stay any more. It takes effect with the compaction that this
+	// request leads to.
 	Release []string
 	// Recall says in one line how the model, or who runs it, can read and search
 	// what goes: a tool, a command, a file. The note tells it. Default nothing.
 	Recall string
-	// Used is what the provider said that the last request took: where a model's tokenizer
-	// is not public, its windows are estimated by that from then on. Default nothing.
+	// Used is what the provider counted for the last request. Where a model's tokenizer is
+	// not public, its windows are estimated by that from then on. Default nothing.
 	Used *Used
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
@@ -61,8 +61,8 @@ type Request struct {
 	// Commit, if set, stores the result before post_compact hooks hear of it.
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
-	// Audit, if set, hears of this request in the place of Options.Audit, for instance of
-	// a trial that no log is to have.
+	// Audit, if set, is called for this request in the place of Options.Audit, for
+	// instance for a trial that belongs in no log.
 	Audit func(Event)
 
 	// QuietBelow is a size in tokens up to which the thresholds are not looked
@@ -83,9 +83,9 @@ type Request struct {
 	// without results stay, since providers refuse a result without its call.
 	// Default false: what is not answered never will be.
 	Ongoing bool
-	// Cancelled is how many compactions of the session plugins cancelled last, for
-	// hosts that do not live from one to the next. Default 0: the Compactor counts
-	// those that it was asked for.
+	// Cancelled is how many compactions of the session in a row plugins have
+	// cancelled, for hosts whose process ends in between. Default 0: the Compactor
+	// counts its own.
 	Cancelled int
 	// Original returns a message as it came to the session, before earlier
 	// prunings shortened it, or nil where it does not know it; the note is
@@ -106,13 +106,13 @@ type Used struct {
 // Overrides are what one compaction does differently, whatever is
 // configured. Zero values override nothing.
 type Overrides struct {
-	// Strategy is named by hand: what plugins propose is not asked for, unless it
+	// Strategy is named by hand. Plugins are then not asked for a plan, unless it
 	// is delegate.
 	Strategy string `json:"strategy,omitempty"`
 	// Summarize switches the model on or off.
 	Summarize *bool `json:"summarize,omitempty"`
-	// Upper and Lower are fractions of the window. An upper one alone takes the
-	// lower one along where that would not be below it.
+	// Upper and Lower are fractions of the window. Where Upper alone is set and
+	// Lower would not be below it, Lower comes down with it.
 	Upper float64 `json:"upper_threshold,omitempty"`
 	Lower float64 `json:"lower_threshold,omitempty"`
 	// Prompt is the text of the summary's prompt.
@@ -173,8 +173,8 @@ func (o *Overrides) apply(p Policy) Policy {
 // Given is what a compaction was made of beside its messages and plugins, as the audit log
 // keeps it: with the answers of models, it can be made again.
 type Given struct {
-	// Policy is the one that was configured, without the predicates of Keep.Always, and
-	// Always are the messages that those named.
+	// Policy is the configured one without the predicates of Keep.Always. Always are
+	// the messages for which those reported true.
 	Policy    Policy     `json:"policy"`
 	Always    []string   `json:"always,omitempty"`
 	Overrides *Overrides `json:"overrides,omitempty"`

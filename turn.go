@@ -11,11 +11,11 @@ import (
 // Turn is what plugins said at the end of a turn, and whether a compaction is
 // due.
 type Turn struct {
-	// Wanted is the compaction to hand to Compact once the turn is over; nil
-	// where none is wanted. It is the request given: with the reason "plugin",
-	// Force, and the plugins' instructions under those of the request, where
-	// plugins ask for one; as it is where the threshold is crossed. Where
-	// messages have arrived since, set its Messages again.
+	// Wanted is the request to hand to Compact once the turn is over; nil where
+	// no compaction is wanted. Where the threshold is crossed it is the request
+	// that was given. Where plugins ask for a compaction it has the reason
+	// "plugin", Force, and their instructions below those of the request. Set
+	// its Messages again where messages have arrived since.
 	Wanted *Request `json:"-"`
 	// Background says that the policy wants compactions between turns done in
 	// the background.

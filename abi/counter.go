@@ -14,8 +14,8 @@ type Counter interface {
 }
 
 // ContextCounter is a [Counter] that can be stopped: counting ends with the error of
-// a context that is done. Hosts look whether a counter is one where texts are as long
-// as somebody else likes.
+// a context that is done. Hosts use it where somebody else decides how long the texts
+// are.
 type ContextCounter interface {
 	Counter
 	TextContext(ctx context.Context, s string) (int, error)

@@ -72,8 +72,8 @@ const (
 	CodeNetwork Code = "network"
 	// CodeNoCompactor: a compaction is needed, and nobody is there to make it.
 	CodeNoCompactor Code = "no_compactor"
-	// CodeConflict: what was to be changed is not what it was: the session, in
-	// what the compaction is about, or a stored value.
+	// CodeConflict: what was to be changed has changed meanwhile: the part of
+	// the session that a compaction is about, or a stored value.
 	CodeConflict Code = "conflict"
 	// CodeBusy: a turn is running, or a decision of the operator is awaited.
 	CodeBusy Code = "busy"

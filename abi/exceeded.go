@@ -13,8 +13,8 @@ type Exceeded struct {
 	Bytes bool
 }
 
-// ExceededBy is what an error, or what it comes of, knows of that: it has a method
-// Exceeded. It is nil where nobody knows.
+// ExceededBy asks the first error in err's chain that has a method Exceeded. It is
+// nil where none has.
 func ExceededBy(err error) *Exceeded {
 	var knows interface{ Exceeded() Exceeded }
 	if !errors.As(err, &knows) {

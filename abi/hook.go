@@ -24,10 +24,10 @@ const (
 // Hooks are all hooks, in the order of a turn.
 var Hooks = []Hook{HookPreCompact, HookPostCompact, HookTurnEnd}
 
-// HandlersExport is what a module exports, with the signature of a hook, whose
-// language exports every hook: it answers the hooks that have a handler,
-// separated by spaces. kagewasm build holds the manifest to them; hosts do not
-// ask.
+// HandlersExport is an export for modules whose language exports every hook,
+// with a handler or without. It has the signature of a hook, and its output
+// names the hooks that have a handler, separated by spaces. kagewasm build
+// holds the manifest to them; hosts do not call it.
 const HandlersExport = "kagewasm_handlers"
 
 // Valid reports whether h is a hook of this version.
@@ -50,8 +50,8 @@ type Input struct {
 	// Config holds a value for each knob of the plugin's manifest that is set
 	// or has a default.
 	Config Config `json:"config,omitempty"`
-	// Roles are what the plugin is here: those of its manifest that the operator
-	// left it. Hosts that do not say leave it all of them.
+	// Roles are the roles of the manifest that the operator left the plugin.
+	// Empty means all of them.
 	Roles []PluginRole `json:"roles,omitempty"`
 	// PreviousSummary is the text of the latest summary that the model had before this
 	// compaction. The new one is in the Record.
@@ -125,9 +125,9 @@ type Trigger struct {
 	// DryRun says that nothing will be applied. A plugin should answer as
 	// always and store nothing; the host discards what it retains.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Instructions are what whoever asked wants kept in view. Where Reason is
-	// "plugin" each begins with the name of the plugin it is from, where it is
-	// "agent" with "agent": data, and no order of a person.
+	// Instructions are what whoever asked wants kept in view. With the reason
+	// "plugin" each begins with the plugin's name, with the reason "agent" it
+	// begins with "agent". Both are data, and no order of a person.
 	Instructions string `json:"instructions,omitempty"`
 }
 
@@ -147,9 +147,9 @@ const (
 // Budget is what a compaction has to fit into, in tokens.
 type Budget struct {
 	// TargetTokens is what the message list a compactor returns may cost, its
-	// summary included. The host's own frame and note are already taken off,
-	// and so is what observers may inject. It is 0 only where all may go that is
-	// not pinned, the current turn included.
+	// summary included. The host's own frame and note are already taken off, and
+	// so is what observers may inject. It is 0 only where everything that is not
+	// pinned may go, the current turn too.
 	TargetTokens int `json:"target_tokens"`
 	// SummaryTokens is what a summary or an injection may cost.
 	SummaryTokens int `json:"summary_tokens"`

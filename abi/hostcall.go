@@ -65,9 +65,9 @@ const (
 type KVRequest struct {
 	Key   string `json:"key"`
 	Value string `json:"value,omitempty"`
-	// Expect is for kv.set: the value is stored where the key holds this now,
-	// in one step, and refused with [CodeConflict] otherwise. Empty asks for an
-	// empty value or none. Nil: whatever it holds.
+	// Expect, for kv.set, is what the key has to hold: the value is stored in
+	// the same step, or refused with [CodeConflict]. An empty text asks for an
+	// empty value or none. Nil stores whatever the key holds.
 	Expect *string `json:"expect,omitempty"`
 }
 

@@ -20,9 +20,9 @@ type HTTPRequest struct {
 	// Body is text. Bytes that are no text travel in BodyBase64 instead.
 	Body       string `json:"body,omitempty"`
 	BodyBase64 []byte `json:"body_base64,omitempty"`
-	// TimeoutMS bounds this one request in milliseconds. Default 30,000; in any
-	// case it ends before the last tenth of the time of the call, which is the
-	// guest's to answer without the server.
+	// TimeoutMS bounds this one request in milliseconds. Default 30,000. In any
+	// case the request ends before the last tenth of the call's time, so that
+	// the guest can still answer without the server.
 	TimeoutMS int `json:"timeout_ms,omitempty"`
 }
 

@@ -95,7 +95,8 @@ func (k Keepers) Note(frame string, msgs []Message) string {
 	return head + keepsMark + strings.Join(parts, " ") + frameHead + body
 }
 
-// Place is where in a list a new note stands that is to stand at an index: before the older notes that name pins.
+// Place returns the index for a new note that was to stand at index at: it moves in front of older notes that name
+// pins.
 func (k Keepers) Place(msgs []Message, at int) int {
 	if i := slices.IndexFunc(msgs[:at], namesPins); i >= 0 {
 		return i

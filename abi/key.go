@@ -15,8 +15,8 @@ const (
 	MaxKeySegments = 16
 )
 
-// KeyConflict is the error of storing a value in place of another one than the
-// key holds.
+// KeyConflict is the error where a key does not hold the value that was
+// expected.
 func KeyConflict(key string) *Error {
 	message := fmt.Sprintf("key %q: another value stands there", key)
 	return &Error{Code: CodeConflict, Message: message, Hint: "read it again, and change that"}

@@ -9,10 +9,10 @@ import "context"
 // Implementations are safe for concurrent use. The code of an [*Error] reaches
 // the plugin; any other error reaches it as a mere [CodeInternal].
 //
-// A KV may have a method Swap(ctx, ns, key, expect, value) error beside these:
-// Set in one step where the key holds expect, "" being no value as well, and an
-// error of [CodeConflict] otherwise. Where there is none, the runtime makes one
-// step of both for its own plugins alone.
+// A KV may also have a method Swap(ctx, ns, key, expect, value) error. In one
+// step it sets the value where the key holds expect ("" also means no value),
+// and fails with [CodeConflict] otherwise. Without it the runtime compares and
+// sets under a lock of its own, which keeps out only its own plugins.
 type KV interface {
 	Get(ctx context.Context, ns, key string) (value string, found bool, err error)
 	Set(ctx context.Context, ns, key, value string) error

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// PlanTime is how long who makes the plan of a compaction may take where nobody says
-// otherwise: a plugin that proposes one, and the model that writes a summary.
+// PlanTime is the default time limit for the plan of a compaction: for a plugin that
+// proposes one, and for the model that writes a summary.
 const PlanTime = 5 * time.Minute
 
 // Limits bound one call of a plugin. The zero value of a field means the

@@ -103,8 +103,8 @@ const maxName = 64
 // ValidName reports whether s can name a plugin or a knob: lower-case letters,
 // digits, and behind the first also - and _, at most 64 of them.
 //
-// It is no expression: compiling one took most of the time in which a guest,
-// which never asks this, gets ready for a call.
+// It uses no regular expression: to compile one took most of a guest's start,
+// and guests never call this.
 func ValidName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

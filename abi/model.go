@@ -8,9 +8,9 @@ import "context"
 //
 // Implementations are safe for concurrent use and end soon after ctx does. A
 // request that was too long fails with [CodeContextLength]. What a failed call
-// used may be said in the response beside the error. Of an error a plugin
-// learns the code, which is [CodeModel] where the error is no [*Error]; the
-// text is for the host.
+// used may be said in the response beside the error. A plugin sees only the
+// code of an error, [CodeModel] where it is no [*Error]; the text is for the
+// host.
 type Model interface {
 	Complete(ctx context.Context, r ModelRequest) (ModelResponse, error)
 }

@@ -29,8 +29,9 @@ func NamespaceOf(plugin, digest string) string {
 }
 
 // AgentNamespace returns the part of a plugin's namespace that belongs to an
-// agent; the one with the empty path has all of the rest. The path's last
-// letters stand in it for people to read, a digest of the path tells it apart.
+// agent. For the empty path that is the namespace itself. The part has the last
+// letters of the path, for people to read, and a digest of the path, which
+// tells agents apart.
 func AgentNamespace(namespace, agentPath string) string {
 	if agentPath == "" {
 		return namespace

@@ -15,10 +15,10 @@ type Output struct {
 	// Retain are facts to keep beyond this session, [MaxRetained] at most. The
 	// host stores them in the plugin's namespace with where they came from.
 	Retain []string `json:"retain,omitempty"`
-	// Unstored says that something which the plugin should remember could not be
-	// stored, and why. The compaction says so, as a failure of [CodeState], and
-	// does not take a compaction that the plugin proposes: what it would take
-	// away is not remembered. All else it answers counts.
+	// Unstored says what the plugin should remember and could not store, and
+	// why. The report has it as a failure of [CodeState]. A compaction that the
+	// plugin proposes is then refused, since what it would take away is
+	// remembered nowhere. The rest of the answer counts.
 	Unstored string `json:"unstored,omitempty"`
 	// Inject is text to put before the model after the compaction. The host
 	// frames it as data and caps its tokens.

@@ -16,8 +16,8 @@ type Plan struct {
 	Insert []Insert `json:"insert,omitempty"`
 	// Edit shortens tool output and tool-call arguments in messages that stay.
 	Edit []Edit `json:"edit,omitempty"`
-	// Summary is the text that stands for what is superseded. Empty where what
-	// the host reads off it alone does. In the plan of a plugin's list it is what the
+	// Summary is the text that stands for what is superseded. It is empty where only
+	// the host's note stands for it. In the plan of a plugin's list it is what the
 	// summaries in Insert say; the host's note goes with the first of them.
 	Summary string `json:"summary,omitempty"`
 	// AuditSummary is what the plan's maker says of it to people. No model is shown it.
@@ -29,11 +29,11 @@ type Plan struct {
 	// Usage is what models took for the plan, failed calls too; nil where none
 	// was asked. It is for the host, and no part of the JSON.
 	Usage *ModelUsage `json:"-"`
-	// Window is what a provider said that the model asked takes, in tokens; 0 where it
-	// said nothing. It is for the host, and no part of the JSON.
+	// Window is the window, in tokens, that a provider named for the model that was
+	// asked; 0 where it named none. It is for the host, and no part of the JSON.
 	Window int `json:"-"`
-	// Failures are what the plan was made without, though it was to have it. They are
-	// for the report, and no part of the JSON.
+	// Failures say what the plan should have had and was made without. They are for
+	// the report, and no part of the JSON.
 	Failures []*Error `json:"-"`
 }
 

@@ -42,8 +42,8 @@ type Record struct {
 	Edited []string `json:"edited,omitempty"`
 	// Summary is the text of the inserted summary, without its frame.
 	Summary string `json:"summary,omitempty"`
-	// AuditSummary is what a compactor plugin says to people of the list it made: its
-	// summary beside that. No model is shown it.
+	// AuditSummary is the summary that a compactor plugin returned beside a list of
+	// messages, for people to read. No model is shown it.
 	AuditSummary string `json:"audit_summary,omitempty"`
 	// Files are those that were read and modified in what is superseded, by the
 	// tool calls in it and by earlier records of the session.
@@ -68,8 +68,8 @@ type Files struct {
 	Modified []string `json:"modified"`
 }
 
-// Merged are the files with one name each: a relative name goes where the whole path
-// of one file, and of no other, ends in it. What was modified is not listed as read.
+// Merged returns the files with one name each. A relative name is dropped where
+// exactly one whole path ends in it. What was modified is not listed as read.
 func (f Files) Merged() Files {
 	whole := make(map[string]string) // by what a path ends in; "" where two do
 	for _, list := range [][]string{f.Read, f.Modified} {
@@ -154,7 +154,8 @@ const (
 	ReasonFailed ReasonCode = "failed"
 	// ReasonCancelled: the caller gave up before anything was done.
 	ReasonCancelled ReasonCode = "cancelled"
-	// ReasonCancelledByPlugin: an observer that may asked not to compact now.
+	// ReasonCancelledByPlugin: an observer with compaction.summary asked not to
+	// compact now.
 	ReasonCancelledByPlugin ReasonCode = "cancelled_by_plugin"
 	// ReasonPending: a plan is made and waits for the operator.
 	ReasonPending ReasonCode = "compaction_pending"

@@ -9,15 +9,15 @@ type CallStats struct {
 	// Fuel is the weight of the instructions executed, instantiation included;
 	// 0 where the engine does not count.
 	Fuel int64 `json:"fuel"`
-	// StackBytes is how deep calls nested, by the estimated size of their
-	// frames; in steps of 64 KiB, rounded up. It is there to be held against the
-	// limit, which counts the same way: no frame is larger than its estimate, and
-	// the usual one takes a tenth of it.
+	// StackBytes is how deep calls nested, by the estimated size of their frames;
+	// in steps of 64 KiB, rounded up. Compare it with the limit, which counts the
+	// same way. The real stack is smaller: no frame is larger than its estimate,
+	// and a usual one takes a tenth of it.
 	StackBytes int64 `json:"stack_bytes"`
 	// TableElements is how many elements all tables had in the end.
 	TableElements int64 `json:"table_elements"`
-	// PeakMemoryBytes is the most memory the guest held, or the host to read what
-	// the guest wrote, whichever was more.
+	// PeakMemoryBytes is the most memory that the guest held, or that the host
+	// took to read what the guest wrote, whichever was more.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	InputBytes      int   `json:"input_bytes"`
 	OutputBytes     int   `json:"output_bytes"`

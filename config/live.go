@@ -31,9 +31,9 @@ func Follow(path string) (*Live, error) {
 	return l, nil
 }
 
-// Current is the newest configuration that could be read: another one than before
-// only where something has changed. The error says why the files as they are now
-// are not that configuration.
+// Current is the newest configuration that could be read. It is the same one
+// until something changes. The error says why the files as they are now could not
+// be read.
 func (l *Live) Current() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,9 +24,9 @@ const (
 const maxUntrusted = 256
 
 // Widens lists the settings of the file that do more than narrow what happens
-// without them, as "compaction.redact (line 3)", in the order of the file. Whoever
-// finds a configuration that may be somebody else's asks before using one that has
-// some.
+// without them, as "compaction.redact (line 3)", in the order of the file. A
+// program that finds a configuration which may be somebody else's asks before it
+// uses one with such settings.
 func (c *Config) Widens() []string {
 	list := c.root.widens("")
 	if size := c.root.patternSize(); size > maxUntrusted {

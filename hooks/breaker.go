@@ -38,9 +38,9 @@ type BreakerOptions struct {
 // A call that fails and a proposal that is refused are failures; what the
 // caller ends, by a cancel or by a deadline of its own, is neither failure nor
 // success. Hooks are counted apart, so that a post_compact that works does not
-// excuse a pre_compact that never does: an open circuit is open for all hooks,
-// and where the trial was another hook's, one failure more of the hook that
-// opened it opens it again.
+// excuse a pre_compact that never does. An open circuit is open for all hooks.
+// Where a trial of another hook closed it, one more failure of the hook that
+// had opened it opens it again.
 type Breaker struct {
 	opts BreakerOptions
 

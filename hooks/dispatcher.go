@@ -31,8 +31,8 @@ type Plugin interface {
 
 // Options of a dispatcher.
 type Options struct {
-	// Timeout bounds the observers' calls of a hook, which run side by side, and the
-	// compactor's, each. Default [abi.PlanTime].
+	// Timeout bounds the observers' calls of a hook together, since they run
+	// side by side, and the compactor's call by itself. Default [abi.PlanTime].
 	Timeout time.Duration
 	// Breaker keeps plugins that fail too often from being called. Dispatchers
 	// may share one. Default one of its own.

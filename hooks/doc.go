@@ -3,13 +3,12 @@
 // give to kagewasm.Options, and for a [Breaker] that several compactors share.
 //
 // It bounds how long the observers take together, and the compactor; it sorts the
-// answers; and what becomes of a plugin that fails is a line in the failure chain,
-// nothing else. [New] refuses a second compactor. Call
-// [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it, and
-// [Dispatcher.TurnEnd] when a turn of the agent has completed. What they return
-// are values that nobody writes to; [Pre.Settle] takes how the proposals fared
-// and returns the outcomes for the report. A dispatcher without plugins does
-// nothing and costs nothing.
+// answers; and a plugin that fails is a line in the failure chain, and nothing
+// else. [New] refuses a second compactor. Call [Dispatcher.Pre] before a
+// compaction and [Dispatcher.Post] after it, and [Dispatcher.TurnEnd] when a turn
+// of the agent has completed. What they return are values that nobody writes to;
+// [Pre.Settle] takes how the proposals fared and returns the outcomes for the
+// report. A dispatcher without plugins does nothing and costs nothing.
 //
 // What could go on for ever is bounded: a [Breaker] leaves plugins alone that
 // fail again and again, and a session listens to three cancels and

@@ -7,10 +7,10 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Post tells every plugin that wants to know what was done, on success and on
-// failure, whichever path was taken. Plugins may retain facts; nothing else they say has an
-// effect any more, so who does not answer within wait goes on beside the caller, and so
-// does who still has an earlier call to end.
+// Post tells every plugin that wants to know what was done, on success and on failure,
+// whichever path was taken. Plugins may retain facts; nothing else they say has an effect
+// any more. Post therefore waits no longer than wait, and who has not answered by then
+// goes on beside the caller. A plugin that has a call in earlier is called when that ends.
 func (d *Dispatcher) Post(ctx context.Context, in *abi.Input, wait time.Duration, earlier *Late) *Answers {
 	post := &Answers{}
 	if d.Empty(in.Hook) {

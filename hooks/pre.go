@@ -22,8 +22,8 @@ type Pre struct {
 	// the compactor's, then the summaries of observers, the last one first.
 	// [Pre.Settle] says how they fared.
 	Proposals []Proposal
-	// Cancelled: an observer that may asked not to compact, and is listened to.
-	// The compactor was not asked.
+	// Cancelled: an observer with compaction.summary asked not to compact, and
+	// is listened to. The compactor was not asked.
 	Cancelled bool
 	// Fallback: the compactor was to be used, and its call failed.
 	Fallback bool
@@ -46,7 +46,8 @@ type Remark struct {
 	Plugin  string
 	Warning string
 	Refused *abi.Error
-	// PassedOver: its proposal was not looked at, which is no fault of its.
+	// PassedOver: its proposal was not looked at, which does not count against
+	// it.
 	PassedOver bool
 }
 

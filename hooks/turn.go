@@ -30,11 +30,11 @@ func (t *Turn) Instructions() string {
 	return strings.Join(lists.Map(said, func(w Wish) string { return w.Plugin + ": " + w.Instructions }), "\n")
 }
 
-// TurnEnd tells plugins that a turn has completed, and gathers what those
-// ask for that are granted compaction.request. Nothing is
-// compacted meanwhile: that is the caller's to do, after the turn. A plugin that
-// asks three turns in a row of a session is not listened to any more,
-// until it once does not ask or a compaction comes for another reason.
+// TurnEnd tells plugins that a turn has completed, and gathers the requests of
+// those that are granted compaction.request. Nothing is compacted meanwhile:
+// that is the caller's to do, after the turn. A plugin that asks three turns in
+// a row of a session is not listened to any more, until it once does not ask or
+// a compaction comes for another reason.
 func (d *Dispatcher) TurnEnd(ctx context.Context, in *abi.Input) *Turn {
 	turn := &Turn{}
 	if d.Empty(in.Hook) {

@@ -22,9 +22,9 @@ type set struct {
 // alias is ModelRequest.Model. An alias that is not there is an [abi.Error] of
 // CodeUsage.
 //
-// fallback is the alias of requests that name none. Where it is empty it is the
-// only model there is; with several such requests fail, as a guess could go to
-// the wrong provider.
+// fallback is the alias of requests that name none. Where it is empty they go
+// to the only model there is; with several models they fail, as a guess could
+// go to the wrong provider.
 func NewSet(fallback string, models map[string]abi.Model) (abi.Model, error) {
 	s := &set{models: maps.Clone(models), fallback: fallback}
 	for alias, m := range models {

@@ -27,7 +27,7 @@
 // leaks from one call, session or tenant into another. What must last goes through
 // [Options.KV]. A guest initializes itself in its first call. Later instances are
 // copies of what it was then, a few of them made ahead of the calls; a guest that
-// could tell is started again for every call.
+// could tell the difference is started for every call.
 //
 // Limits are [abi.Limits], in [PluginOptions] and in the manifest. They hold over
 // instantiation and call together, and the cause of a stop is what the host recorded,

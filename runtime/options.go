@@ -48,10 +48,10 @@ type PluginOptions struct {
 	// Grants are the capabilities the operator grants. They take effect where
 	// the manifest asks for them too.
 	Grants Grants
-	// Adopt lets the module go on with what other modules of its name have
-	// stored: a new version does, a stranger does not. Without it a module
-	// with another digest than theirs has a namespace of its own, and a
-	// warning says so. A module whose Digest is pinned is adopted.
+	// Adopt gives the module what other modules of its name have stored, as a
+	// new version should have it and a stranger should not. Without it a module
+	// with another digest than theirs has a namespace of its own, and a warning
+	// says so. A module whose Digest is pinned is adopted.
 	Adopt bool
 	// Limits of each call. Zero fields are the defaults; here they can be
 	// raised, in the manifest only lowered.

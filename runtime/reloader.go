@@ -96,8 +96,8 @@ func (r *Reloader) Namespace(ctx context.Context, agentPath string) (string, err
 	return g.Plugin.Namespace(ctx, agentPath)
 }
 
-// Call is [Plugin.Call] on the current module. Where that has lost the hook
-// since the caller asked for its hooks, it has nothing to say.
+// Call is [Plugin.Call] on the current module. Where a swap has taken the hook
+// away since the caller asked for the hooks, the answer is nothing to say.
 func (r *Reloader) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 	g := r.use()
 	defer r.release(g)

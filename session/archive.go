@@ -51,8 +51,9 @@ type Placed struct {
 	Last   bool
 }
 
-// EffectOf says what an entry does to all messages, as they are marked before it, that
-// leaves a list and the records in force. An entry that appends needs none of that.
+// EffectOf says what an entry does to the messages. all are their marks before it;
+// after is the list and inForce are the records that it leaves. An entry that appends
+// needs none of the three.
 func EffectOf(e *Entry, all []Mark, after []abi.Message, inForce []abi.Record) (f Effect) {
 	switch {
 	case e.Proposed != nil, e.Rejected != nil:

@@ -39,11 +39,12 @@ func (d *Dispatched) Used(tokens int) { d.session.state.tookLast(tokens) }
 // With the recovery descend fewer and fewer messages stay, and the call is made again
 // each time, until the provider takes it. Refusals are never stored.
 //
-// Errors of its own: usage, where there is no call; busy, where a compaction waits for the operator;
-// exceeds_window, where the session cannot be made to fit a window that is
-// known: then the model is not called, or where the provider refuses it with nothing left
-// that could go; conflict, where the session was rolled
-// back meanwhile: the answer is returned and not added.
+// Errors of its own have the codes
+//   - usage: there is no call;
+//   - busy: a compaction waits for the operator;
+//   - exceeds_window: the session cannot be made to fit a window that is known, and the model
+//     is not called; or the provider refuses it with nothing left that could go;
+//   - conflict: the session was rolled back meanwhile; the answer is returned and not added.
 func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) {
 	if call == nil {
 		return nil, usage("dispatch", "no call of the agent's model: give Dispatch one")

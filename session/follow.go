@@ -72,8 +72,8 @@ func (p *point) edited(list []abi.Message, n int) []abi.Message {
 	return is
 }
 
-// Shared is how many messages a list begins with that the history has seen at the
-// beginning of one.
+// Shared is how many messages the list has in common with the beginning of any
+// list of the history.
 func (h *History) Shared(list []abi.Message) int {
 	_, n := h.longest(list)
 	return n

@@ -100,8 +100,8 @@ func (h *History) Compactions() []abi.Record { return slices.Clone(h.last().reco
 // Pending is the compaction that waits for the operator, or nil.
 func (h *History) Pending() *Checkpoint { return h.pending }
 
-// Append adds messages that arrived. An id means one message, for good; who has none
-// gets one.
+// Append adds messages that arrived. An id means one message, for good; a message
+// without one gets one.
 func (h *History) Append(ctx context.Context, msgs ...abi.Message) error {
 	if len(msgs) == 0 {
 		return nil

@@ -36,9 +36,9 @@ type Entry struct {
 	Rejected *Rejection `json:"rejected,omitempty"`
 }
 
-// Arrive makes e the entry of messages that arrive. Who has no id gets one; an id that is
-// there twice, or that is taken, is a usage error. taken reports whether the session has, or
-// ever had, a message of an id.
+// Arrive makes e the entry of messages that arrive. A message without an id gets one; an id
+// that is there twice, or that is taken, is a usage error. taken reports whether the session
+// has, or ever had, a message of an id.
 func (e *Entry) Arrive(msgs []abi.Message, taken func(id string) bool) error {
 	msgs = msgid.Fill(msgs, nil, taken)
 	now := make(map[string]bool, len(msgs))

@@ -9,9 +9,8 @@ import (
 )
 
 // RecallIndex keeps what one recall indexed for the next ones, which then cost next to
-// nothing. A [ToolHost] that embeds one has it; [Session] has its own. Under its id a
-// message of the host must never say anything else. The zero value is ready, and must
-// not be copied.
+// nothing. A [ToolHost] gets it by embedding one; [Session] has its own. What a message
+// says under its id must never change. The zero value is ready, and must not be copied.
 type RecallIndex struct {
 	mu    sync.Mutex
 	index recall

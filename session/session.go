@@ -94,9 +94,9 @@ func (s *Session) Request(instructions string) {
 	s.state.want(abi.TriggerAgent, s.gate.turn(), strings.TrimSpace(instructions))
 }
 
-// Requested is what the agent asked for and no look at the session has answered yet, oldest
-// first: the instructions of each request. A host that keeps them may ask for them again
-// when it opens the session again.
+// Requested returns the instructions of the agent's requests that no compaction has
+// answered yet, oldest first. A host that keeps them may ask for them again when it opens
+// the session again.
 func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAgent) }
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or

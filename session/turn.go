@@ -13,11 +13,11 @@ import (
 // one call each.
 func (s *Session) BeginTurn() (end func()) { return s.gate.beginTurn() }
 
-// EndOfTurn says that a turn has completed successfully. Plugins hear of it.
-// Then runs the compaction that they or the agent asked for, or that is due: in the
+// EndOfTurn says that a turn has completed successfully. Plugins hear of it. Then
+// runs the compaction that they or the agent asked for, or that is due: in the
 // background where the policy says so, else before EndOfTurn returns. The result is
-// nil where none ran. In sessions of hosts that never call it plugins do not hear of
-// turns; what the agent asks for runs before the next call of its model.
+// nil where none ran. Where a host never calls it, plugins do not hear of turns, and
+// what the agent asks for runs before the next call of its model.
 func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Result, error) {
 	look := s.state.request(abi.TriggerThreshold)
 	look.Search = searchOf(s)

@@ -12,8 +12,9 @@ import (
 type Kept struct {
 	// Kind is what it is, one of those below.
 	Kind string
-	// Owner is the key of the session that a request or a turn is of, which goes with it;
-	// of a setting the agent's path. Name tells it from others.
+	// Owner of a request or a turn is the key of its session, and the value goes with the
+	// session; of a setting it is the agent's path. Name tells the values of an owner
+	// apart.
 	Owner, Name string
 	// Value is JSON.
 	Value json.RawMessage

@@ -2,10 +2,10 @@ package store
 
 import "context"
 
-// Scrub takes the words of what was deleted out of the log of a SQLite file, which else
-// stand there until it is written over: what is in the log is written to the file, and
-// the log is emptied. It does nothing elsewhere. [Tx.Delete] has it done behind its change;
-// who deletes from [Store.Memory] calls it.
+// Scrub removes what was deleted from the write-ahead log of a SQLite file, where it would
+// stand until it is written over: the log is written to the file and emptied. With other
+// databases it does nothing. [Tx.Delete] scrubs by itself; call Scrub after deleting from
+// [Store.Memory].
 func (s *Store) Scrub(ctx context.Context) error {
 	if s.writers == nil {
 		return nil

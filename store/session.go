@@ -39,7 +39,7 @@ type About struct {
 	Model  string `json:"model,omitempty"`
 	// Window is the model's, in tokens; 0 where nobody knows.
 	Window int `json:"context_window,omitempty"`
-	// Sure has [Tx.Describe] take Model and Window as they are, also where they are empty. Default they stay then.
+	// Sure makes [Tx.Describe] set Model and Window even where they are empty. By default what is stored then stays.
 	Sure bool `json:"-"`
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Source is a file as it was read.
 type Source struct {
-	// Seq is the entry as of which the session is what the file says.
+	// Seq is the entry after which the session is what the file says.
 	Seq    int
 	Name   string
 	Format string

@@ -14,8 +14,8 @@ import (
 // Stats are the figures of the compactions of a session, or of all.
 type Stats struct {
 	// Completed, Failed and Noop count how compactions ended, RolledBack how often
-	// something was taken back, Redone how often that was. A compaction that was taken
-	// back and made again, the very same, counts once.
+	// something was taken back, and Redone how often a rollback was. A compaction that
+	// was taken back and made again, the very same, counts once.
 	Completed  int `json:"completed"`
 	Failed     int `json:"failed"`
 	Noop       int `json:"noop"`

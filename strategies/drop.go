@@ -22,7 +22,7 @@ type Drop struct {
 
 var _ Strategy = Drop{}
 
-// DropSource is who makes a plan of [Drop].
+// DropSource is the source of the plans of [Drop].
 var DropSource = abi.Source{Type: abi.SourceStrategy, Name: "drop"}
 
 // Plan implements [Strategy].

@@ -8,15 +8,15 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 )
 
-// ShortenFixed cuts down giant output and arguments in what has to stay, where they
-// leave no room for a note under the target: to half of the target first, and to less
-// where that does not do, as where many calls were answered at once and none of the
-// results is a giant. What fits is left alone: the model may not have seen it yet.
-// Output is that of tools, and what programs wrote in the role of the user: a command that
-// a person ran, for one. Of the latter recall says in one line how the rest can be read. It
-// is cut too where it alone leaves a note less than its due under the lower threshold: what
-// a command printed is no reason to forget the session.
-// It returns the view with them cut, and the ids of those.
+// ShortenFixed cuts down giant output and arguments in what has to stay, where they leave
+// no room for a note under the target. They are cut to half of the target first, and to
+// less where that is not enough: many calls may have been answered at once, with no giant
+// among the results. What fits is left alone: the model may not have seen it yet. Output is
+// that of tools, and what programs wrote in the role of the user: a command that a person
+// ran, for one. Of the latter recall says in one line how the rest can be read. It is cut
+// too where it alone leaves a note less than its due under the lower threshold: what a
+// command printed is no reason to forget the session. It returns the view with them cut,
+// and the ids of those.
 func ShortenFixed(v *View, keep KeepConfig, n NoteConfig, recall string) (*View, []string) {
 	if keep.MessageTokens < 0 || v.All {
 		return v, nil

@@ -5,10 +5,10 @@ import "github.com/kagewasm/kagewasm/abi"
 // KeepConfig says what a compaction leaves of a session, and how large. With
 // the zero value as much of the end stays word for word as fits the target.
 //
-// Messages, Tokens and Exchanges let more go than the target asks for. Tokens are the
-// budget of exchanges, where both are set; beside those, the larger end stays that
-// Messages asks for. None of them makes a compaction fail: where what they keep does
-// not fit, less stays, down to nothing.
+// Messages, Tokens and Exchanges let more go than the target asks for. Where both are
+// set, Tokens is the budget of Exchanges. Where Messages asks for a larger end than
+// these, that one stays. None of them makes a compaction fail: where what they keep
+// does not fit, less stays, down to nothing.
 type KeepConfig struct {
 	// Messages at the end that stay, not counting those of the kinds
 	// display_only, bookmark and metadata.
@@ -106,10 +106,11 @@ func (k *KeepConfig) count(v *View) (n int) {
 
 // Cut chooses the messages that have to go for a note of so many tokens to fit
 // in under the target: the oldest units, and everything that is older than the
-// recent end, whether it would fit or not. A unit is recent with its last
+// recent end, whether it would fit or not. A unit counts as recent by its last
 // message. Where the recent end does not fit it shrinks. Ids are in session
 // order. Nothing goes where the session fits as it is: then there is nothing to
-// note either. Small earlier summaries do not go alone, but under pressure.
+// note either. Small earlier summaries do not go alone while the session is
+// under its threshold.
 //
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the

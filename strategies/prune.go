@@ -66,9 +66,9 @@ var defaultProtectedTools = []string{"read", "skill"}
 // results, the newest ProtectTokens stay; so do pinned messages, protected
 // tools, notices, and results the notice would not shorten.
 //
-// With ShortenTokens what the newest ProtectTokens protect keeps its beginning
-// and end where it is longer than that, and counts as what is left of it;
-// pinned messages, protected tools and the current turn stay.
+// With ShortenTokens, longer results among the newest ProtectTokens keep their
+// beginning and end, and count as what is left of them; pinned messages,
+// protected tools and the current turn stay.
 //
 // It returns no edits unless they save MinimumSavings in all: what is rewritten
 // is lost to the provider's cache, so it is rewritten seldom.

@@ -8,9 +8,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Spare says which messages need not go: none, where the newest output is what makes a session
-// too long ([Spare.Shorten]), and of those that go for a summary the ones that it left room for
-// ([Spare.Of]). What a summary may take is reserved before it is written.
+// Spare says which messages need not go. Where only the newest output makes a session too long,
+// that is cut and nothing goes ([Spare.Shorten]). Where a summary is written, the newest
+// messages stay that it left room for ([Spare.Of]): what a summary may take is reserved before
+// it is written.
 type Spare struct {
 	// Keep says what the recent end is, of which as much stays as fits. What is older goes.
 	Keep KeepConfig

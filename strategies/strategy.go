@@ -51,8 +51,8 @@ type Budget struct {
 	// edits would shorten. It may be nil, and is called in the goroutine that called
 	// Plan.
 	Read func(superseded []string, edits []abi.Edit) *note.Note
-	// FailuresBeside is what the last failures need of those in messages that would go, in tokens. It costs less than
-	// to read all of them, and is as Read otherwise.
+	// FailuresBeside is what the last failures in messages that would go need, in tokens. It costs less than Read, and
+	// is otherwise like it.
 	FailuresBeside func(superseded []string, edits []abi.Edit) int
 }
 
@@ -75,12 +75,14 @@ const (
 type NoteConfig struct {
 	// By is who writes the note where a plugin makes the plan. Default both.
 	By NoteBy
-	// Tokens is what the host says in a note beside a model's or a plugin's
-	// summary: what failed, todos, files, exact names; without a summary all of
-	// it. At most half of the target. 0 is 7% of what goes, up to 10,000, and at
-	// least an eighth of the target, up to 4,000, or 1,000 where that is at most a
-	// fifth of it, or what it takes for the words of persons, up to 4,000 and 35% of it;
-	// the last failures come beside it. Negative switches it off.
+	// Tokens is what the host says in a note beside a model's or a plugin's summary:
+	// what failed, todos, files, exact names; without a summary all of the note. It is
+	// at most half of the target. Negative switches it off. 0 is the most of these, and
+	// the last failures come beside it:
+	//   - 7% of what goes, up to 10,000;
+	//   - an eighth of the target, up to 4,000;
+	//   - a fifth of the target, up to 1,000;
+	//   - what the words of persons take, up to 4,000 and 35% of the target.
 	Tokens int
 	// InjectTokens is what plugins' injected texts may cost together, and never
 	// more than an eighth of the target. Default 2,000.
@@ -126,7 +128,7 @@ const (
 	failuresShare     = 0.25
 )
 
-// NewBudget says what a plan of somebody may insert.
+// NewBudget says what a plan may insert that source makes.
 func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	frame := firewall.FrameTokens(abi.KindSummary, source, v.Count)
 	if c.By == NoteByPlugin && source.Type == abi.SourcePlugin {

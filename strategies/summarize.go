@@ -62,8 +62,9 @@ type SummarizeConfig struct {
 	// Serial asks for one thing at a time. Otherwise the two parts of a split
 	// turn are summarized side by side.
 	Serial bool
-	// TimeoutMS bounds who makes the plan, in milliseconds: all calls for one summary
-	// together, and the call of a plugin that proposes a plan. Default five minutes.
+	// TimeoutMS bounds the making of a plan, in milliseconds: all calls for one
+	// summary together, and the call of a plugin that proposes one. Default five
+	// minutes.
 	TimeoutMS int
 }
 
@@ -73,7 +74,7 @@ func (c *SummarizeConfig) Recent() int { return preserved(c.PreserveRecent) }
 func preserved(n int) int { return max(0, cmp.Or(n, defaultPreserveRecent)) }
 
 // Tokens is the most a summary may have in a window: never more than an eighth,
-// which it would fill with the next ones.
+// or the next few would fill it.
 func (c *SummarizeConfig) Tokens(window int) int { return max(1, min(c.limit(), window/8)) }
 
 func (c *SummarizeConfig) window() int { return max(0, cmp.Or(c.WindowMessages, 20)) }

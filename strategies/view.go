@@ -11,13 +11,12 @@ import (
 type Limits struct {
 	// Window is what there is for a request.
 	Window int
-	// Upper is at which a compaction starts, Lower the lower threshold.
+	// Upper is where a compaction starts, Lower the lower threshold.
 	Upper, Lower int
 	// Target is what the whole request has to come down to. It is Lower unless
 	// the request or the model's own window asks for something else.
 	Target int
-	// Asked: somebody named Target, so that a note longer than the least does not exceed
-	// it.
+	// Asked: somebody named Target. Only the least note may then exceed it.
 	Asked bool
 	// UpperBytes and TargetBytes bound the body of the request in the same way,
 	// in bytes; 0 is no bound.

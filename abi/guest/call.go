@@ -49,9 +49,9 @@ func (c *Call) CountTokens(texts ...string) ([]int, error) {
 	return resp.Counts, nil
 }
 
-// Costs is CountTokens for who goes on without: where the host cannot count,
-// which the log says, a text is taken to be a token for every 3 bytes, and one
-// more, to err on the safe side.
+// Costs is CountTokens for handlers that go on without exact counts. Where the
+// host cannot count, the log says so, and a text is taken to be a token for
+// every 3 bytes, and one more, to err on the safe side.
 func (c *Call) Costs(texts ...string) []int {
 	costs, err := c.CountTokens(texts...)
 	if err != nil {

@@ -20,8 +20,8 @@ func (kv KV) Set(key, value string) error {
 	return kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value}, nil)
 }
 
-// Swap stores value under key where the key holds expect now, "" being no value
-// as well: CodeConflict otherwise.
+// Swap stores value under key where the key holds expect now; "" also means no
+// value. Otherwise the error is CodeConflict.
 func (kv KV) Swap(key, expect, value string) error {
 	return kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value, Expect: &expect}, nil)
 }

@@ -16,7 +16,7 @@ type Recorder struct {
 }
 
 // Answer makes the call and records it. What the operator denied says nothing about
-// the world, and is not recorded.
+// those who are asked, and is not recorded.
 func (r *Recorder) Answer(op abi.Op, request json.RawMessage, live func() abi.HostResponse) abi.HostResponse {
 	answer := live()
 	if e := answer.Error; e != nil && (e.Code == abi.CodeDenied || e.Code == abi.CodeQuota || e.Code == abi.CodeCanceled) {

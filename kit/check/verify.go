@@ -16,7 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// Options say how the module is run, and what is checked.
+// VerifyOptions say how the module is run, and what is checked.
 type VerifyOptions struct {
 	// Runtime configures the host. Its KV is replaced by one in memory. Where
 	// CacheDir is empty a temporary folder is used: the module is loaded many

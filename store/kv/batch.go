@@ -19,7 +19,7 @@ import (
 // Change is a value to store, or a key to delete.
 type Change struct {
 	Key, Value string
-	// Expect, where set, is what the key has to hold, "" being no value as well.
+	// Expect, where set, is what the key has to hold; "" also means no value.
 	Expect *string
 	// Delete removes the key.
 	Delete bool

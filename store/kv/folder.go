@@ -148,9 +148,9 @@ func (kv *Folder) Set(ctx context.Context, ns, key, value string) error {
 	return kv.set(ctx, ns, key, nil, value)
 }
 
-// Swap stores value under key where the key holds expect now, "" being no value
-// as well: CodeConflict otherwise. What writes through a Folder, in any process,
-// does not come between; an editor's save might.
+// Swap stores value under key where the key holds expect now; "" also means no
+// value. Otherwise the error is CodeConflict. What writes through a Folder, in
+// any process, does not come between; an editor's save might.
 func (kv *Folder) Swap(ctx context.Context, ns, key, expect, value string) error {
 	return kv.set(ctx, ns, key, &expect, value)
 }

@@ -50,8 +50,8 @@ func (m *Memory) Set(ctx context.Context, ns, key, value string) error {
 	return m.set(ctx, ns, key, nil, value)
 }
 
-// Swap stores value under key where the key holds expect now, "" being no value
-// as well: CodeConflict otherwise.
+// Swap stores value under key where the key holds expect now; "" also means no
+// value. Otherwise the error is CodeConflict.
 func (m *Memory) Swap(ctx context.Context, ns, key, expect, value string) error {
 	return m.set(ctx, ns, key, &expect, value)
 }

@@ -69,8 +69,8 @@ func (t *Table) Set(ctx context.Context, ns, key, value string) error {
 	return t.change(ctx, "set", ns, []Change{{Key: key, Value: value}})
 }
 
-// Swap stores value under key where the key holds expect now, "" being no value
-// as well: CodeConflict otherwise.
+// Swap stores value under key where the key holds expect now; "" also means no
+// value. Otherwise the error is CodeConflict.
 func (t *Table) Swap(ctx context.Context, ns, key, expect, value string) error {
 	return t.change(ctx, "set", ns, []Change{{Key: key, Value: value, Expect: &expect}})
 }

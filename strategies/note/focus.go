@@ -13,7 +13,7 @@ import (
 // Focus is what instructions came to in a note: what bears on their terms is told before
 // other things.
 type Focus struct {
-	// Terms are the words and names of the instructions that something bears on which
+	// Terms are the words and names of the instructions on which something bears that
 	// goes.
 	Terms []string `json:"terms"`
 	// Unused are those on which nothing bears, or so much that none of it stands out.

@@ -5,8 +5,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
-// Memory is what was found in texts. Notes share it that differ in which messages go. The
-// zero value is ready. It belongs to one goroutine.
+// Memory keeps what was found in texts, for several notes of a session that differ in
+// which messages go. The zero value is ready. It belongs to one goroutine.
 type Memory struct {
 	found    names.Found
 	known    outcome.Known
