@@ -40,9 +40,9 @@ type Session struct {
 	Messages []abi.Message
 	// Gone marks those that go.
 	Gone []bool
-	// Pruned are kept calls whose results were pruned, as they were, with their
-	// results: what failed in them is said too. Kept messages of persons of which the
-	// middle is left out are among them: so are the rules in it.
+	// Pruned are messages that stay and were shortened, as they were before: calls
+	// whose results were pruned, with the results, and messages of persons of which
+	// the middle is left out. Failures and rules in what is cut are told too.
 	Pruned []abi.Message
 	// Instructions say what the note should keep in view. Default nothing.
 	Instructions string
