@@ -90,6 +90,22 @@ func TestShortAnswers(t *testing.T) {
 	})
 }
 
+// TestNoEntryIsSpokenOf: words that count something else take no entry of a list.
+func TestNoEntryIsSpokenOf(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	const listed = "I changed three files:\n\n1. the parser\n2. the lexer\n3. the tests"
+	for words, spoken := range map[string]bool{
+		"can you update the metadata for the last checkpoint": false, "check the last two commits": false,
+		"the first page is wrong": false, "let's take the first": true, "the last one": true,
+		"I like the second, please go on": true, "the third is better": true, "the former": true,
+	} {
+		got := thread(render(session("Look.", said(listed), words, said("Done.")), note.Options{}))
+		if strings.Contains(got, "The agent had listed: ") != spoken {
+			t.Errorf("%q: spoken of %v in\n%s", words, !spoken, got)
+		}
+	}
+}
+
 // listOf is a list of so many long entries.
 func listOf(n int) string {
 	var b strings.Builder

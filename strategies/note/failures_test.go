@@ -285,3 +285,31 @@ func TestRefusedEditThatWasMadeLater(t *testing.T) {
 		})
 	}
 }
+
+// TestPassedInTheMiddle: a command that failed in what goes passed in a message that stays, though others behind that go:
+// it is told as passed. One that stays before it says nothing of it.
+func TestPassedInTheMiddle(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	fails := run("golangci-lint run 2>&1 | head -100", "a.go:66:19: use of os.Getwd forbidden (forbidigo)", true)
+	passes := run("golangci-lint run 2>&1", "0 issues.", false)
+	for _, tc := range []struct {
+		why    string
+		msgs   []abi.Message
+		stays  int // the first of the two messages that stay
+		passed bool
+	}{
+		{"behind it", session("Go on.", fails, passes, run("ls", "a.go", false)), 3, true},
+		{"before it", session("Go on.", passes, fails, run("ls", "a.go", false)), 1, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			s := gone(tc.msgs)
+			for i := range s.Messages {
+				s.Messages[i].ID = fmt.Sprintf("m%d", i)
+			}
+			s.Gone[tc.stays], s.Gone[tc.stays+1] = false, false
+			if got := write(s, note.Options{}); strings.Contains(got, "\nPassed later.\n") != tc.passed {
+				t.Errorf("passed %v, want %v:\n%s", !tc.passed, tc.passed, got)
+			}
+		})
+	}
+}

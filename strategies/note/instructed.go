@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
@@ -147,10 +148,20 @@ func (in *instructions) line(l saying) (any bool) {
 			before = s
 			continue
 		}
-		in.sentence(s, before, where, above)
+		if item && isOccasion(l.text, inner) && where == "" {
+			in.add(shortened(above+" "+s, maxSays))
+		} else {
+			in.sentence(s, before, where, above)
+		}
 		before, any = s, true
 	}
 	return any
+}
+
+// isOccasion reports whether an entry of a list holds on an occasion alone that its heading names: a step of how
+// something is done ("Releasing"), or what holds "when creating issues". Without it, it reads as a standing order.
+func isOccasion(entry, heading string) bool {
+	return heading != "" && (clip.Digits(entry) > 0 || conditionWords.begins(heading))
 }
 
 // sentence takes a rule with what it says nothing without: the sentence before it, what its line holds for, or the

@@ -51,6 +51,10 @@ func TestWhatSkillsDemand(t *testing.T) {
 			"hand over the history of the session as it was.\n",
 			[]string{"Do not paste accumulated prior-task summaries into later dispatches, and never hand over the history of " +
 				"the session as it was."}, nil},
+		{"steps of how something is done, and what holds on an occasion", "## Releasing\n\n1. **Bump** the version\n" +
+			"2. Always tag it, and push\n\n## Issues\n\nWhen closing issues:\n- Always include `fixes #1` in the message\n",
+			[]string{"Releasing: Always tag it, and push", "When closing issues: Always include `fixes #1` in the message"},
+			[]string{"- Always"}},
 		{"what is so, and what need not be", "You don't fully understand the issue.\n" +
 			"The built-in fonts do not include these glyphs.\n" +
 			"It may not contain real content.\nYou never saw it catch the bug.\nYou don't have to use it.\n" +

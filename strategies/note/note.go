@@ -65,7 +65,7 @@ func Build(ctx context.Context, s Session) *Note {
 		todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, harness, found)
 	last := lastGone(s.Gone)
-	n.names.Settle(ctx, s.Messages[last+1:], harness)
+	n.names.Settle(ctx, s.Messages, s.Gone, harness)
 	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
 		n.names.Raise(n.focus.bears)
 	}

@@ -202,6 +202,31 @@ func TestClosingWordsInShort(t *testing.T) {
 	}
 }
 
+// TestListsInShort: where there is little room for closing words with two lists, what is left to do never stands under
+// what is done.
+func TestListsInShort(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	done := "Good progress! WP1 to WP14 are done:\n\n**Completed:**\n- WP1: the session, with all that is shared in it\n" +
+		"- WP11: print mode and the mode for programs\n- WP14: the new entry points of the program\n\n**Remaining:**\n" +
+		"- WP15: the interactive mode, which is the largest of them\n- WP16: the switch to it\n- WP18: the clean-up\n\n" +
+		"Next comes WP15.\n\nShall I go on with WP15, or do you want to test what there is first?"
+	msgs := session("Look at it.", said(done), "ok, go on", said(strings.Repeat("The harbour is deep. ", 30)))
+	asked := 0
+	for budget := 120; budget < 900; budget += 5 {
+		for line := range strings.Lines(thread(render(msgs, note.Options{Budget: budget}))) {
+			if at := strings.Index(line, "WP16"); at >= 0 && !strings.Contains(line[:at], "Remaining") {
+				t.Fatalf("budget %d: %s", budget, line)
+			}
+			if strings.Contains(line, "Shall I go on") {
+				asked++
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("the question is never told")
+	}
+}
+
 // TestWhatACallWasAbout: where a call is told without its arguments the first id among them stays.
 func TestWhatACallWasAbout(t *testing.T) {
 	features.Proves(t, "A6")

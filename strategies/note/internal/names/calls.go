@@ -96,7 +96,7 @@ func (b *builder) result(m *abi.Message, text string) {
 	switch {
 	case o.Failed:
 		b.failed(a.Script)
-		b.failure(a, text, m.IsError, o)
+		b.failure(a, m, text, o)
 	case a.Script != "" && o.Passed:
 		b.worked(a, text)
 	}

@@ -343,3 +343,22 @@ func TestMoreFiles(t *testing.T) {
 		t.Errorf("a whole list: %q", all)
 	}
 }
+
+// TestMoreTools: where there is no room for all tools the list says that there are others, also in the next note.
+func TestMoreTools(t *testing.T) {
+	features.Proves(t, "N8", "N13")
+	var msgs []abi.Message
+	for i := range 30 {
+		msgs = append(msgs, called(fmt.Sprintf("tool_number_%d", i), "query", "x", "done", false)...)
+	}
+	text := build(msgs).Render(400, byRune)
+	for range 2 {
+		if tools := lines(text)["Tools called in what went"]; !strings.HasSuffix(tools, "×1 and others") {
+			t.Errorf("%q", tools)
+		}
+		text = build([]abi.Message{summary(text)}).Render(400, byRune)
+	}
+	if tools := lines(build(msgs[:2]).Render(400, byRune))["Tools called in what went"]; strings.Contains(tools, "others") {
+		t.Errorf("all of them: %q", tools)
+	}
+}

@@ -27,7 +27,7 @@ type Failure struct {
 	// Changed: it was to change a file, and a later call did.
 	Changed bool
 
-	kept   string // the call, where that stays and its result was pruned
+	in     string // the message that says so; empty where an earlier note does
 	normal string // the command as it is compared with others
 	dir    string // the folder that it ran in, where it says so
 	key    string // see known
@@ -105,7 +105,7 @@ func (l *Names) Failures() []Failure { return l.failures }
 func (l *Names) Failed() int { return l.failed }
 
 // failure notes a call that failed with this output.
-func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.Outcome) {
+func (b *builder) failure(a *action.Action, m *abi.Message, text string, o outcome.Outcome) {
 	command := clip.Whole(strings.TrimSpace(a.Script), maxVerbatim)
 	fail := Failure{Text: commandMark + command}
 	if strings.Contains(command, "\n") {
@@ -118,7 +118,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
 	said := ""
-	if marked {
+	if m.IsError {
 		said = clip.Whole(strings.TrimSpace(text), maxVerbatim)
 	}
 	for _, line := range worst(o.Lines) {
@@ -133,7 +133,7 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 		said += "\n" + why
 	}
 	fail.Text += "\n" + said
-	fail.kept = b.pruned
+	fail.in = m.ID
 	b.remember(fail, a)
 }
 
@@ -237,30 +237,36 @@ func settle(
 	}
 }
 
-// Settle reads messages that stay below, which may say that what failed passed later. What failed in one of them
-// itself, and was pruned there, passed in those behind it alone.
-func (l *Names) Settle(ctx context.Context, below []abi.Message, harness outcome.Harness) {
+// Settle reads the messages of a session that stay, which may say that what failed passed later: behind the message that
+// says that it failed.
+func (l *Names) Settle(ctx context.Context, msgs []abi.Message, gone []bool, harness outcome.Harness) {
 	if !slices.ContainsFunc(l.failures, func(f Failure) bool { return !f.Passed && !f.Changed }) {
 		return
 	}
-	calls, met := make(map[string]*action.Action), make(map[string]bool)
-	for i := range below {
-		m := &below[i]
-		for k := range m.ToolCalls {
-			calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
-		}
-		a := calls[m.ToolCallID]
-		if ctx.Err() != nil || m.Role != abi.RoleTool || a == nil || a.Script == "" && a.Kind != action.Changes {
-			continue
-		}
-		met[m.ToolCallID] = true
-		a.Answered(m.Text())
-		before := func(f *Failure) bool { return f.kept == "" || met[f.kept] }
-		if harness.Of(m, a).Passed {
-			changed(l.failures, a, before)
-			if a.Script != "" {
-				settle(l.failures, l.checks, a, harness.Below(a, m.Text()), before)
+	calls, met := make(map[string]*action.Action), map[string]bool{"": true}
+	before := func(f *Failure) bool { return met[f.in] }
+	for i := range msgs {
+		m := &msgs[i]
+		if !gone[i] && ctx.Err() == nil {
+			for k := range m.ToolCalls {
+				calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
 			}
+			l.settle(m, calls[m.ToolCallID], before, harness)
 		}
+		met[m.ID] = true
+	}
+}
+
+// settle takes what a message says of a call, where it says anything.
+func (l *Names) settle(m *abi.Message, a *action.Action, before func(f *Failure) bool, harness outcome.Harness) {
+	if m.Role != abi.RoleTool || a == nil || a.Script == "" && a.Kind != action.Changes {
+		return
+	}
+	if a.Answered(m.Text()); !harness.Of(m, a).Passed {
+		return
+	}
+	changed(l.failures, a, before)
+	if a.Script != "" {
+		settle(l.failures, l.checks, a, harness.Below(a, m.Text()), before)
 	}
 }

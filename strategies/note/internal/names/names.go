@@ -27,6 +27,8 @@ type Names struct {
 	files    [2][]string         // read, modified
 	root     string              // folder that paths are relative to, or ""
 	unlisted [numLists]bool      // lists of earlier notes had more files than they named
+	// moreTools: an earlier note did not list all tools.
+	moreTools bool
 }
 
 // item is one exact name.
@@ -230,6 +232,8 @@ type builder struct {
 	nameless bool            // failures are looked for, and no names
 	pruned   string          // the call that stays of which the result is read
 	unlisted [numLists]bool  // see [Names]
+
+	moreTools bool // see [Names]
 }
 
 func (b *builder) message(m *abi.Message, origin abi.Origin) {
@@ -369,7 +373,7 @@ func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
-		checks: b.checks, unlisted: b.unlisted}
+		checks: b.checks, unlisted: b.unlisted, moreTools: b.moreTools}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		l.names = append(l.names, b.items[name])
 	}

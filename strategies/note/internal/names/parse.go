@@ -120,6 +120,7 @@ func (e *entries) line(line string) {
 	case sectionHeads[line]:
 		e.section = line
 	case head == headTools:
+		e.moreTools = e.moreTools || strings.HasSuffix(rest, otherTools)
 		e.toolList(rest)
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])

@@ -19,6 +19,7 @@ const (
 	failedMark    = " (failed)"
 	timesMark     = "×" // before how often
 	listSeparator = " "
+	otherTools    = "and others" // where not all tools are listed
 )
 
 // numberPart bounds the numbers to one in so many tokens of the names: a table of figures
@@ -45,15 +46,20 @@ func Fit(
 func (l *Names) toolLine(budget int, count func(string) int) string {
 	line := ""
 	left := budget - count(headTools+" ")
+	more := l.moreTools
 	for _, t := range l.tools {
 		s := t.String()
 		if left -= count(s) + 1; left < 0 {
+			more = true
 			break
 		}
 		line += listSeparator + s
 	}
 	if line == "" {
 		return ""
+	}
+	if more {
+		line += listSeparator + otherTools
 	}
 	return headTools + line + "\n"
 }

@@ -294,6 +294,8 @@ type findings struct {
 // the first of a result that its source marks as failed.
 func (f *findings) read(text string, goOn func() bool) {
 	first, heading, seen, looked := "", "", 0, 0
+	fails := false  // the last word of go test, which says nothing beside other lines
+	behind := false // something stands behind the lines that were found
 	for line := range strings.Lines(text) {
 		if looked += len(line); looked > maxPiece {
 			if looked = 0; !goOn() {
@@ -312,6 +314,7 @@ func (f *findings) read(text string, goOn func() bool) {
 			line, heading = heading+" "+line, ""
 		}
 		seen++
+		behind = len(f.lines) > 0
 		if first == "" {
 			first = line
 		} else if f.shallow && seen <= maxHead {
@@ -319,6 +322,7 @@ func (f *findings) read(text string, goOn func() bool) {
 		} else if f.shallow {
 			break
 		}
+		fails = fails || line == "FAIL" && !f.shallow
 		if !looksLikeError(withoutTag(line)) && (f.shallow || !inSource(line)) {
 			continue
 		}
@@ -331,12 +335,21 @@ func (f *findings) read(text string, goOn func() bool) {
 			break
 		}
 	}
+	if n := len(f.lines); n > 0 && f.shallow && behind && !strings.HasSuffix(f.lines[n-1], leftOut) {
+		f.lines[n-1] += leftOut
+	}
+	if len(f.lines) == 0 && fails {
+		f.lines = []string{"FAIL"}
+	}
 	f.errors = len(f.lines) > 0
 	f.failed = f.failed || f.errors
 	if len(f.lines) == 0 && f.failed && first != "" && first != "(no output)" {
 		f.lines = append(f.lines, clip.Whole(first, maxError))
 	}
 }
+
+// leftOut marks that a text goes on.
+const leftOut = " …"
 
 // withoutTag is a line without the name of a task that its runner put before it:
 // "[lint] ERROR task failed".

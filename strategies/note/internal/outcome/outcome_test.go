@@ -67,6 +67,8 @@ func TestOutcomes(t *testing.T) {
 		{"a command that says nothing", "make lint", "", false, true, passed},
 		{"a command whose output talks of errors", "make lint", "error: is a word of the manual", false, true, passed},
 		{"behind a pipe the code is another's", "go test ./... 2>&1 | tail -3", "x", false, true, unknown},
+		{"behind a search for what says how it ended", `go test ./x 2>&1 | grep -E "(^---|PASS$|FAIL$)"`, "FAIL", false,
+			true, failed},
 		{"behind a pipe, with a line of the runner", "go test ./... 2>&1 | tail -3", "ok  \tkw/store\t0.3s", false,
 			true, passed},
 		{"behind a pipe, with a failure", "go test ./... 2>&1 | tail -3",
