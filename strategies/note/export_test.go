@@ -15,6 +15,7 @@ var (
 	Lower        = lower
 	Closing      = closing
 	LastWords    = lastWordsOf
+	InShort      = inShort
 )
 
 // Lines and marks of notes and outlines.
