@@ -22,84 +22,125 @@ const (
 // is left out between is marked.
 func closing(text string) string {
 	all, places := sayings(text)
-	list := lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })
-	left, isLeft := leftToDo(all)
-	q := quotation{lines: all, last: -1, told: make(map[int]bool)}
+	c := closingWords{quotation: quotation{lines: all, last: -1, told: make(map[int]bool)}, places: places,
+		list: lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })}
+	c.left, c.isLeft = leftToDo(all)
+	c.begin()
+	c.find(text)
+	if c.isLeft {
+		c.leave()
+	}
+	c.ask(text)
+	return c.said
+}
+
+// closingWords are closing words as they come to be told, one stage after the other.
+type closingWords struct {
+	quotation
+	places int      // of the text
+	list   []saying // its lines but for headings and code
+	left   leftList
+	isLeft bool    // a list of what is left to do is there
+	found  finding // what the agent found, where that is told in the place of how the words begin
+}
+
+// begin tells how the words begin.
+func (c *closingWords) begin() {
 	first, begins := -1, true // the place that the words begin at, and whether nothing stands before them
-	for _, l := range list {
-		if isLeft && l.place >= left.from {
+	for _, l := range c.list {
+		if c.isLeft && l.place >= c.left.from {
 			break
 		}
 		bare, item := listItem(l.text)
-		if bare = plain(bare); q.said == "" {
+		if bare = plain(bare); c.said == "" {
 			rest := telling(bare)
 			if begins = begins && rest == bare; rest == "" {
-				q.told[l.place] = true // it says nothing
+				c.told[l.place] = true // it says nothing
 			}
 			bare, first = rest, l.place
 		}
-		if bare != "" && utf8.RuneCountInString(q.said)-q.rows < maxSaid/2 && !q.add(l, bare, item) {
+		if bare != "" && utf8.RuneCountInString(c.said)-c.rows < maxSaid/2 && !c.add(l, bare, item) {
 			break
 		}
 	}
-	if q.said == "" && len(list) > 0 && !isLeft {
-		l := list[len(list)-1]
+	if c.said == "" && len(c.list) > 0 && !c.isLeft {
+		l := c.list[len(c.list)-1]
 		last, _ := listItem(l.text)
-		q.said, q.last, first = plain(last), l.place, l.place
-		begins = len(list) == 1
+		c.said, c.last, first = plain(last), l.place, l.place
+		begins = len(c.list) == 1
 	}
-	if !begins || q.skips(first) {
-		q.said = strings.TrimSpace(leftOutHere) + " " + strings.TrimPrefix(q.said, strings.TrimSpace(leftOutHere)+" ")
+	if !begins || c.skips(first) {
+		c.said = goingOn(c.said)
 	}
-	said := shortened(q.said, maxSaid+q.rows)
-	if q.last >= 0 && q.last+1 < places {
-		said = marked(said)
+	c.said = shortened(c.said, maxSaid+c.rows)
+	if c.last >= 0 && c.last+1 < c.places {
+		c.said = marked(c.said)
 	}
-	var found saying // told in the place of how the words begin
-	if strings.HasSuffix(said, leftOutHere) {
-		end := places
-		if isLeft {
-			end = left.from
-		}
-		if f, l, ok := firstFinding(text, all, end); ok && !strings.Contains(said, f.text) {
-			found, q.last = saying{l.place, l.under, f.text}, l.place
-			if said = marked(f.String()); !strings.HasPrefix(plain(text), clip.First(f.text, maxBefore)) {
-				said = strings.TrimSpace(leftOutHere) + " " + said
+}
+
+// find tells what the agent found in the place of how the words begin, where that stands further down.
+func (c *closingWords) find(text string) {
+	if !strings.HasSuffix(c.said, leftOutHere) {
+		return
+	}
+	end := c.places
+	if c.isLeft {
+		end = c.left.from
+	}
+	f, l, ok := firstFinding(text, c.lines, end)
+	if !ok || strings.Contains(c.said, f.text) {
+		return
+	}
+	c.found, c.last = f, l.place
+	if c.said = marked(f.String()); !strings.HasPrefix(plain(text), clip.First(f.text, maxBefore)) {
+		c.said = goingOn(c.said)
+	}
+}
+
+// leave tells what is left to do.
+func (c *closingWords) leave() {
+	gap := c.last+1 != c.left.from
+	c.said = strings.TrimSpace(joined(strings.TrimSuffix(c.said, leftOutHere), c.left.told, gap, false))
+	c.last, c.told[c.left.from] = c.left.to, true
+	if c.said = strings.TrimSuffix(c.said, leftOutHere); c.last+1 < c.places {
+		c.said = marked(c.said)
+	}
+}
+
+// ask tells the question that the words end with, and the sentence before it, or what stands behind what is left to do.
+func (c *closingWords) ask(text string) {
+	result, question, gap := question(c.list)
+	switch {
+	case question == "":
+		if last, ok := c.left.behind(c.list); c.isLeft && ok {
+			if last.place == c.left.to+1 {
+				c.said = strings.TrimSuffix(c.said, leftOutHere)
 			}
+			bare, _ := listItem(last.text)
+			c.said += " " + c.untold(last) + shortened(plain(bare), maxQuestion)
 		}
-	}
-	if isLeft {
-		said = strings.TrimSpace(joined(strings.TrimSuffix(said, leftOutHere), left.told, q.last+1 != left.from, false))
-		q.last, q.told[left.from] = left.to, true
-		if said = strings.TrimSuffix(said, leftOutHere); q.last+1 < places {
-			said = marked(said)
-		}
-	}
-	result, question, gap := question(list)
-	if last, ok := left.behind(list); isLeft && ok && question == "" {
-		if last.place == left.to+1 {
-			said = strings.TrimSuffix(said, leftOutHere)
-		}
-		bare, _ := listItem(last.text)
-		said += " " + q.untold(last) + shortened(plain(bare), maxQuestion)
-	}
-	if question != "" && found.text != "" && before(text, question, found.text) {
-		return marked(strings.TrimSpace(leftOutHere) + " " + shortened(question, maxQuestion) + leftOutHere + " " +
-			shortened(found.text, maxSaid))
-	}
-	if question != "" && !strings.Contains(said, question) {
-		if result.text != "" && result.place >= q.last && !strings.Contains(said, result.text) {
-			if i := strings.Index(said, clip.First(result.text, maxBefore)); i >= 0 { // it was cut there
-				said = strings.TrimSpace(said[:i])
+	case strings.Contains(c.said, question):
+	case c.found.text != "" && before(text, question, c.found.text):
+		found := strings.TrimPrefix(strings.TrimPrefix(c.said, strings.TrimSpace(leftOutHere)+" "), c.found.under+" ")
+		c.said = goingOn(marked(shortened(question, maxQuestion)) + " " + found)
+	default:
+		if result.text != "" && result.place >= c.last && !strings.Contains(c.said, result.text) {
+			if i := strings.Index(c.said, clip.First(result.text, maxBefore)); i >= 0 { // it was cut there
+				c.said = strings.TrimSpace(c.said[:i])
 			}
-			said += " " + q.untold(result) + shortened(result.text, maxQuestion)
+			c.said += " " + c.untold(result) + shortened(result.text, maxQuestion)
 			if gap {
-				said = marked(said)
+				c.said = marked(c.said)
 			}
 		}
-		said += " " + shortened(question, maxQuestion)
+		c.said += " " + shortened(question, maxQuestion)
 	}
-	return said
+}
+
+// goingOn is what is told with a mark that something stands before it.
+func goingOn(said string) string {
+	gap := strings.TrimSpace(leftOutHere) + " "
+	return gap + strings.TrimPrefix(said, gap)
 }
 
 // firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line.

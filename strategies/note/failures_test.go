@@ -286,8 +286,8 @@ func TestRefusedEditThatWasMadeLater(t *testing.T) {
 	}
 }
 
-// TestPassedInTheMiddle: a command that failed in what goes passed in a message that stays, though others behind that go:
-// it is told as passed. One that stays before it says nothing of it.
+// TestPassedInTheMiddle: a command that failed in what goes passed in a message that stays, though others behind that
+// go: it is told as passed. One that stays before it says nothing of it.
 func TestPassedInTheMiddle(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	fails := run("golangci-lint run 2>&1 | head -100", "a.go:66:19: use of os.Getwd forbidden (forbidigo)", true)

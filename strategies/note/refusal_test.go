@@ -208,11 +208,14 @@ func TestClosingWordsInShort(t *testing.T) {
 func TestListsInShort(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	done := "Good progress! We've completed WP1 to WP14:\n\n**Completed:**\n" +
-		"- WP1-WP10: the session (885 lines) with all that is shared in it\n- WP11-WP12: print mode and the mode for programs\n" +
+		"- WP1-WP10: the session (885 lines) with all that is shared in it\n" +
+		"- WP11-WP12: print mode and the mode for programs\n" +
 		"- WP13: what modes export\n- WP14: the new entry points of the program\n\n**Remaining:**\n" +
-		"- WP15: make the interactive mode (of the renderer, to use the session)\n- WP16: switch the new entry point to it\n" +
+		"- WP15: make the interactive mode (of the renderer, to use the session)\n" +
+		"- WP16: switch the new entry point to it\n" +
 		"- WP17: (optional) move the parts of the screen\n- WP18-WP20: the clean-up\n\n" +
-		"The next big task is WP15, which makes the interactive mode of the renderer. It is the largest of what remains.\n\n" +
+		"The next big task is WP15, which makes the interactive mode of the renderer. " +
+		"It is the largest of what remains.\n\n" +
 		"Would you like me to go on with WP15, or would you prefer to test what there is first (print mode can be tested)?"
 	forms := note.InShort(note.Asked(done))
 	if !slices.ContainsFunc(forms, func(f string) bool { return strings.Contains(f, "Would you like me to") }) {
@@ -223,8 +226,8 @@ func TestListsInShort(t *testing.T) {
 			t.Errorf("%s", f)
 		}
 	}
-	if forms := note.InShort("Shall I do these? " + strings.Repeat("move a table to the other file, and then back again; ", 5) +
-		"stop"); strings.Count(forms[0], "; ") != 5 {
+	one := "Shall I do these? " + strings.Repeat("move a table to the other file, and then back again; ", 5) + "stop"
+	if forms := note.InShort(one); strings.Count(forms[0], "; ") != 5 {
 		t.Errorf("one list is told by its entries: %q", forms[0])
 	}
 }

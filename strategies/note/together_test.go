@@ -41,7 +41,9 @@ func TestQuotedTogether(t *testing.T) {
 				continue
 			}
 			all := letters(text)
-			for _, said := range []string{note.Closing(text), note.Asked(text), note.LastWords(text, 700), note.WithRefusal(text)} {
+			for _, said := range []string{
+				note.Closing(text), note.Asked(text), note.LastWords(text, 700), note.WithRefusal(text),
+			} {
 				said = moreEntries.ReplaceAllString(strings.TrimPrefix(said, "Agent: "), " [...] ")
 				behind := 0 // the parts before
 				for i, part := range strings.Split(said, "[...]") {

@@ -314,8 +314,8 @@ func TestMadeAgain(t *testing.T) {
 	}
 }
 
-// TestMoreFiles: a list of files that there was no room for says how many are left out, and one that goes on from it that
-// there are more: who reads it takes it for a whole one else.
+// TestMoreFiles: a list of files that there was no room for says how many are left out, and one that goes on from it
+// that there are more: who reads it takes it for a whole one else.
 func TestMoreFiles(t *testing.T) {
 	features.Proves(t, "N8", "N13")
 	const files = 200
@@ -347,18 +347,19 @@ func TestMoreFiles(t *testing.T) {
 // TestMoreTools: where there is no room for all tools the list says that there are others, also in the next note.
 func TestMoreTools(t *testing.T) {
 	features.Proves(t, "N8", "N13")
+	tools := func(text string) string { return lines(text)["Tools called in what went"] }
 	var msgs []abi.Message
 	for i := range 30 {
 		msgs = append(msgs, called(fmt.Sprintf("tool_number_%d", i), "query", "x", "done", false)...)
 	}
 	text := build(msgs).Render(400, byRune)
 	for range 2 {
-		if tools := lines(text)["Tools called in what went"]; !strings.HasSuffix(tools, "×1 and others") {
-			t.Errorf("%q", tools)
+		if got := tools(text); !strings.HasSuffix(got, "×1 and others") {
+			t.Errorf("%q", got)
 		}
 		text = build([]abi.Message{summary(text)}).Render(400, byRune)
 	}
-	if tools := lines(build(msgs[:2]).Render(400, byRune))["Tools called in what went"]; strings.Contains(tools, "others") {
-		t.Errorf("all of them: %q", tools)
+	if got := tools(build(msgs[:2]).Render(400, byRune)); strings.Contains(got, "others") {
+		t.Errorf("all of them: %q", got)
 	}
 }

@@ -237,8 +237,8 @@ func settle(
 	}
 }
 
-// Settle reads the messages of a session that stay, which may say that what failed passed later: behind the message that
-// says that it failed.
+// Settle reads the messages of a session that stay, which may say that what failed passed later: behind the message
+// that says that it failed.
 func (l *Names) Settle(ctx context.Context, msgs []abi.Message, gone []bool, harness outcome.Harness) {
 	if !slices.ContainsFunc(l.failures, func(f Failure) bool { return !f.Passed && !f.Changed }) {
 		return
