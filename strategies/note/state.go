@@ -21,7 +21,7 @@ const (
 	// headLast stands there where some of them came before what is told.
 	headLast = "## Where it stood before the last messages below"
 	// belowLine stands above how things stand where messages stay below: it holds with these.
-	belowLine = "With the messages below:"
+	belowLine = "At the end of the messages below:"
 	moreLine  = "  "
 )
 

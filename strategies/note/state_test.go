@@ -123,7 +123,7 @@ func TestState(t *testing.T) {
 func TestStateSaysWhatFollows(t *testing.T) {
 	features.Proves(t, "N13")
 	const follows = "## Where it stood before the messages below\n[1]\n- "
-	const pushed = "\nWith the messages below:\n- Last commit: 3f2a1bc mend it on branch main, pushed\n"
+	const pushed = "\nAt the end of the messages below:\n- Last commit: 3f2a1bc mend it on branch main, pushed\n"
 	commit := run("git commit -am x", "[main 3f2a1bc] mend it\n 1 file changed", false)
 	head := session("Mend it.", edit("/srv/kw/a.go", "ok", false), commit)
 	push := run("git push", "To github.com:x/kw.git", false)

@@ -144,7 +144,7 @@ func found(text string, args []action.Arg) string {
 			}
 		})
 	}
-	own = append(own[:min(len(own), maxFound)], differing(fields, args)...)
+	own = slices.Concat(own[:min(len(own), maxFound)], places(fields, args), differing(fields, args))
 	if len(own) == 0 {
 		return ""
 	}
@@ -240,9 +240,39 @@ func looked(text string, args []action.Arg) string {
 // maxLooked is how many values of what a look-up found are told.
 const maxLooked = 12
 
+// places are where something goes to, of the document and of its lists: what was booked may lead elsewhere than the
+// document says.
+func places(fields []field, args []action.Arg) (list []string) {
+	for _, f := range fields {
+		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == f.value })
+		if isPlace(f.key) && f.value != "" && len(f.value) <= maxValue && !given {
+			list = append(list, f.key+" "+f.value)
+		}
+	}
+	list = append(list, inLists(fields, args, func(key, _ string) bool { return isPlace(key) })...)
+	return list[:min(len(list), maxFound)]
+}
+
+// isPlace reports whether a value under this key is where something goes to.
+func isPlace(key string) bool {
+	switch strings.ToLower(key) {
+	case "destination", "arrival", "to":
+		return true
+	}
+	return false
+}
+
 // sums are those that stand in the lists of a document, a text for each list, with its name: of a history none is the
 // sum of all. Those that the call gave itself are left out.
-func sums(fields []field, args []action.Arg) (list []string) {
+func sums(fields []field, args []action.Arg) []string {
+	return inLists(fields, args, func(key, value string) bool {
+		return Weighs(key) && clip.Digits(strings.TrimLeft(value, "-$€")) > 0
+	})
+}
+
+// inLists are values that are wanted of the lists of a document, a text for each list and key, where the call did not
+// give all of them itself.
+func inLists(fields []field, args []action.Arg, wanted func(key, value string) bool) (list []string) {
 	for _, f := range fields {
 		if c := f.raw[0]; c != '{' && c != '[' {
 			continue
@@ -250,7 +280,7 @@ func sums(fields []field, args []action.Arg) (list []string) {
 		var names []string
 		values, given := make(map[string][]string), true
 		toolcall.EachString(`{"":`+string(f.raw)+`}`, func(key, value string) {
-			if !Weighs(key) || clip.Digits(strings.TrimLeft(value, "-$€")) == 0 || len(value) > maxValue {
+			if !wanted(key, value) || len(value) > maxValue {
 				return
 			}
 			if values[key] == nil {

@@ -159,6 +159,11 @@ func TestLines(t *testing.T) {
 				`{"reservation_id": "YAX4DR", "cabin": "economy", "status": "ok"}`, false}},
 			"Called: update_reservation (cabin business, reservation_id YAX4DR) → status ok, cabin economy (business was " +
 				"asked for)"},
+		{"what leads elsewhere than the document says", []step{
+			{"change_flights", map[string]any{"reservation_id": "YAX4DR"},
+				`{"reservation_id": "YAX4DR", "destination": "PHL", "flights": [{"destination": "DFW"}, {"destination": "EWR"}]}`,
+				false}},
+			"Called: change_flights (reservation_id YAX4DR) → destination PHL, flights destination DFW / EWR"},
 		{"an answer in words", []step{{"transfer_to_human_agents", map[string]any{"reason": "refund"},
 			"Transfer successful", false}},
 			"Called: transfer_to_human_agents (reason refund) → Transfer successful"},
