@@ -235,30 +235,36 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 		return err
 	}
 	defer st.Close()
+	fresh := !p.record.Installed()
 	if p.plan.Keeps != "" {
 		v.Next = ""
-		if steps, err = f.keeps(ctx, p); err != nil {
+		if err := f.keeps(ctx, p); err != nil {
 			return err
 		}
+		steps, err = p.record.Steps(p.plan)
 	}
-	if err := p.install(steps); err != nil {
+	if err == nil {
+		err = p.record.Install(p.plan, steps, readVersion().Version, p.setup)
+	}
+	if err != nil && fresh {
+		return errors.Join(err, p.undo())
+	}
+	if err != nil {
 		return err
 	}
 	return show(e, f.asJSON, v, ui.Install)
 }
 
-// install carries out the steps. What a first installation has done that fails on the way is undone.
-func (p *plugged) install(steps []plug.Step) error {
-	fresh := !p.record.Installed()
-	err := p.record.Install(p.plan, steps, readVersion().Version, p.setup)
-	if err == nil || !fresh {
+// undo takes out what a first installation has done that failed on the way, its service too.
+func (p *plugged) undo() error {
+	if p.plan.Keeps != "" {
+		plug.Run(p.plan.Stop)
+	}
+	back, err := p.record.Removal(p.plan)
+	if err != nil {
 		return err
 	}
-	back, rerr := p.record.Removal(p.plan)
-	if rerr == nil {
-		rerr = p.record.Uninstall(back)
-	}
-	return errors.Join(err, rerr)
+	return p.record.Uninstall(back)
 }
 
 // wouldRefuse says why an installation that is only shown would be refused; empty where it would not, as far as can be
@@ -286,9 +292,9 @@ func unkept(p plugged, err error, says string) error {
 		p.agent.Title, says, p.plan.Next)
 }
 
-// keeps sees to it that a proxy answers where an agent is to find its provider, and returns what is left to do then. An
-// agent whose provider does not answer is of no use, so where none does nothing stays installed.
-func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
+// keeps sees to it that a proxy answers where an agent is to find its provider. An agent whose provider does not answer
+// is of no use, so where none does nothing stays installed.
+func (f *plugFlags) keeps(ctx context.Context, p plugged) error {
 	fresh, service := !p.record.Installed(), p.plan
 	service.Edits = nil
 	if fresh {
@@ -297,28 +303,22 @@ func (f *plugFlags) keeps(ctx context.Context, p plugged) ([]plug.Step, error) {
 			err = p.record.Install(service, steps, readVersion().Version, p.setup)
 		}
 		if err != nil {
-			return nil, err
+			return errors.Join(err, p.undo())
 		}
 	}
 	started := plug.Run(p.plan.Start)
 	if _, err := plug.Answers(ctx, p.plan.Keeps, started); err != nil {
 		if !fresh {
-			return nil, unkept(p, err, "it is installed as before; ")
+			return unkept(p, err, "it is installed as before; ")
 		}
-		if started {
-			plug.Run(p.plan.Stop)
-		}
-		steps, rerr := p.record.Removal(service)
-		if rerr == nil {
-			rerr = p.record.Uninstall(steps)
-		}
+		rerr := p.undo()
 		if rerr == nil {
 			rerr = leaveSettings(service)
 		}
 		err = errors.Join(err, rerr)
-		return nil, unkept(p, err, "nothing of "+p.agent.Title+"'s was changed; ")
+		return unkept(p, err, "nothing of "+p.agent.Title+"'s was changed; ")
 	}
-	return p.record.Steps(p.plan)
+	return nil
 }
 
 // leaveSettings writes the settings, which lie in our own folder, that a command names which a person is told to run.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -70,5 +71,44 @@ func TestInstallCodex(t *testing.T) {
 				t.Errorf("%d %s\n%s", code, said, read(t, config))
 			}
 		})
+	}
+}
+
+// TestInstallCodexFails: a first installation that fails behind its service leaves neither the service nor its files.
+func TestInstallCodexFails(t *testing.T) {
+	if goruntime.GOOS != "linux" {
+		t.Skip("the service manager that stands in is systemd's")
+	}
+	root := t.TempDir()
+	codex, asked := filepath.Join(root, "own", ".codex"), filepath.Join(root, "asked")
+	if err := os.MkdirAll(codex, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(codex, "config.toml")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = os.Mkdir(config, 0o755) // from here on it cannot be written
+		_, _ = io.WriteString(w, `{"kagewasm":"v0.1.0"}`)
+	}))
+	defer s.Close()
+	manager := "#!/bin/sh\necho \"$@\" >> " + asked + "\n"
+	if err := os.WriteFile(filepath.Join(root, "systemctl"), []byte(manager), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", root+":"+os.Getenv("PATH"))
+	t.Setenv("CODEX_HOME", codex)
+	units := filepath.Join(root, "units")
+	t.Setenv("XDG_CONFIG_HOME", units)
+	address := strings.TrimPrefix(s.URL, "http://")
+	code, said := runOn(t, filepath.Join(root, "state"), "install", "codex", "--listen", address)
+	if code == 0 || !strings.Contains(said, "config.toml") {
+		t.Errorf("%d %s", code, said)
+	}
+	if lines := strings.Split(strings.TrimSpace(string(read(t, asked))), "\n"); !strings.Contains(
+		lines[len(lines)-1], "disable --now") {
+		t.Errorf("of the service manager was asked: %q", lines)
+	}
+	left, err := filepath.Glob(filepath.Join(units, "systemd", "user", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }
