@@ -30,7 +30,8 @@ func (v *view) longer(budget int) int {
 
 // shorterCalls are the forms in which the line of a call is told where there is no room for all of it, longest first:
 // without what it was called with, but for what tells one thing from others, and sums and what they are paid with; for
-// sums and the first id, which says what it was about; for the id alone; for nothing. Of another line it is the line.
+// sums and the first id, which says what it was about; for the id alone; then of what came back its id and state alone.
+// Of a call without an id nothing is told of what it was called with. Of another line it is the line.
 func shorterCalls(line string) []string {
 	before, rest, ok := strings.Cut(line, " (")
 	args, found, ended := strings.Cut(rest, ")"+work.Result)
@@ -52,12 +53,33 @@ func shorterCalls(line string) []string {
 			withSums = append(withSums, arg)
 		}
 	}
-	return lists.Map([][]string{whatAndHowMuch, withSums, withID, nil}, func(kept []string) string {
+	form := func(kept []string, found string) string {
 		if len(kept) < len(all) {
 			kept = append(kept, work.More)
 		}
 		return before + " (" + strings.Join(kept, ", ") + ")" + work.Result + found
+	}
+	forms := []string{form(whatAndHowMuch, found), form(withSums, found), form(withID, found)}
+	if withID != nil { // what it was about says more than all that came back
+		return append(forms, form(withID, foundInShort(found)))
+	}
+	return append(forms, form(nil, found))
+}
+
+// foundInShort are the ids and states of a result, and in what it is not what was asked for, or else its first value.
+func foundInShort(found string) string {
+	all := strings.Split(found, ", ")
+	kept := lists.Filter(all, func(part string) bool {
+		key, _, _ := strings.Cut(part, " ")
+		return work.IsID(key) && key != "user_id" || strings.Contains(key, "status") || strings.HasSuffix(part, "was asked for)")
 	})
+	if len(kept) == 0 {
+		kept = all[:1]
+	}
+	if len(kept) < len(all) && kept[len(kept)-1] != work.More {
+		kept = append(kept, work.More)
+	}
+	return strings.Join(kept, ", ")
 }
 
 // bySums are the forms of a call from the one with its sums on: the first tells more.

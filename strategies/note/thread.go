@@ -134,6 +134,19 @@ func (v *view) deeds(budget int) int {
 	return budget - left
 }
 
+// leastDeeds is what all that was done costs in its shortest form, in tokens.
+func (v *view) leastDeeds() (cost int) {
+	for i := range v.turns {
+		for _, line := range v.turns[i].came {
+			if isDeed(line) {
+				forms := bySums(shorterCalls(line))
+				cost += v.count(forms[len(forms)-1]) + 2
+			}
+		}
+	}
+	return cost
+}
+
 // answered adds what short answers speak of, the newest first: the entries that they name, and what
 // was asked, in short where there is no room for all of it. An answer of which nothing can be told
 // folds: it says nothing by itself. It returns what it costs.

@@ -61,6 +61,9 @@ const (
 	// of it.
 	questionsShare = 3
 
+	// leastDeedsPart is the part of what is left that what was done may cost at least, each told in its shortest form.
+	leastDeedsPart = 3
+
 	rulesShare   = 95
 	todosShare   = 6
 	earlierShare = 12 // for a summary that somebody else wrote
@@ -177,7 +180,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	loaded, files := loadedRoom(budget)
 	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
-	deeds := v.deeds(min(came+extra/2, p.left-least/2))
+	deeds := v.deeds(min(max(came+extra/2, min(v.leastDeeds(), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
 	refused += v.longer(max(0, min(came+extra/2-deeds-refused, p.left-refused-least/2)))

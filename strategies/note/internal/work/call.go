@@ -240,17 +240,19 @@ func looked(text string, args []action.Arg) string {
 // maxLooked is how many values of what a look-up found are told.
 const maxLooked = 12
 
-// places are where something goes to, of the document and of its lists: what was booked may lead elsewhere than the
+// places are where something goes to, of the document and of its lists, where the last of those leads elsewhere than the
 // document says.
-func places(fields []field, args []action.Arg) (list []string) {
+func places(fields []field, args []action.Arg) []string {
 	for _, f := range fields {
-		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == f.value })
-		if isPlace(f.key) && f.value != "" && len(f.value) <= maxValue && !given {
-			list = append(list, f.key+" "+f.value)
+		if !isPlace(f.key) || f.value == "" || len(f.value) > maxValue {
+			continue
+		}
+		there := inLists(fields, args, func(key, _ string) bool { return key == f.key })
+		if len(there) == 1 && !strings.HasSuffix(there[0], " "+f.value) {
+			return []string{f.key + " " + f.value, there[0]}
 		}
 	}
-	list = append(list, inLists(fields, args, func(key, _ string) bool { return isPlace(key) })...)
-	return list[:min(len(list), maxFound)]
+	return nil
 }
 
 // isPlace reports whether a value under this key is where something goes to.
