@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // pinner pins and releases what a test says, by the number of the compaction.
@@ -167,5 +168,30 @@ func TestPinsNeedACompaction(t *testing.T) {
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(1500, msgs))
 	if r.Report.Compacted || !reflect.DeepEqual(r.Messages, msgs) {
 		t.Errorf("%s: the session changed", r.Report.Reason)
+	}
+}
+
+// TestPredicatesKnowTheToolOfAResult: a result that names no tool, as in many logs, is kept by what its call names.
+func TestPredicatesKnowTheToolOfAResult(t *testing.T) {
+	features.Proves(t, "K10")
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].Role == abi.RoleTool {
+			msgs[i].Name = ""
+		}
+	}
+	tool := ""
+	for i := range msgs {
+		for _, c := range msgs[i].ToolCalls {
+			tool = c.Name
+		}
+	}
+	one := func(m *abi.Message) bool { return m.ID == "t30" && m.Name == tool }
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{
+		Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{one}}}})
+	result := compact(t, c, request(500, msgs))
+	stays := slices.ContainsFunc(result.Messages, func(m abi.Message) bool { return m.ID == "t30" })
+	if tool == "" || !result.Report.Compacted || !stays {
+		t.Errorf("results of %q: %s; it stays: %v", tool, result.Report.Reason, stays)
 	}
 }

@@ -3,7 +3,6 @@ package kagewasm
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -201,9 +200,8 @@ func givenTo(l *look) *Given {
 	if l.opts.Live != nil {
 		g.Policy = l.opts.Live(r.Session)
 	}
-	for i := range r.Messages {
-		if slices.ContainsFunc(g.Policy.Keep.Always,
-			func(keep func(*abi.Message) bool) bool { return keep(&r.Messages[i]) }) {
+	for i, asked := range askedFor(r.Messages, g.Policy.Keep.Always) {
+		if asked {
 			g.Always = append(g.Always, r.Messages[i].ID)
 		}
 	}

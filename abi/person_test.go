@@ -44,6 +44,8 @@ func TestOrigins(t *testing.T) {
 		{"a command of the harness", "<command-name>/clear</command-name>\n<command-args></command-args>", "harness", ""},
 		{"a command with words", "<command-name>/plan</command-name>\n<command-args>the move</command-args>", "person",
 			"/plan the move"},
+		{"a command that sets up the program", "<command-name>/model</command-name>\n<command-args>opus</command-args>",
+			"harness", ""},
 		{"instructions of a project", "# AGENTS.md instructions for /srv/kw\nBe brief.", "harness", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -103,7 +103,8 @@ func refPerson(ms []object, i int) bool {
 	}
 	for _, head := range []string{"<local-command-", "<bash-", "[Request interrupted", "<turn_aborted>",
 		"# AGENTS.md instructions",
-		"Here is a demonstration", "Review the conversation above and update "} {
+		"Here is a demonstration", "Review the conversation above and update ",
+		"Review the conversation above and consider saving "} {
 		if strings.HasPrefix(strings.TrimSpace(text), head) {
 			return false
 		}

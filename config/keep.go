@@ -66,8 +66,8 @@ func (p *predicate) keeps(msg *abi.Message) bool {
 		(p.pattern == nil || p.pattern.MatchString(msg.Text()))
 }
 
-// ofTool is about calls and about results that name their tool. A result that
-// does not is kept with its call: a unit stays whole.
+// ofTool is about calls, and about results: the engine names the tool of those that do
+// not name it.
 func (p *predicate) ofTool(msg *abi.Message) bool {
 	return msg.Role == abi.RoleTool && strings.EqualFold(msg.Name, p.tool) ||
 		slices.ContainsFunc(msg.ToolCalls, func(c abi.ToolCall) bool { return strings.EqualFold(c.Name, p.tool) })

@@ -131,7 +131,21 @@ func lastShown(steps []step, left int, count func(string) int) []string {
 			}
 		}
 	}
+	countAll(steps, shown)
 	return shown
+}
+
+// countAll shows the steps that are the same as the next one that is shown: they are counted there, and take no room.
+func countAll(steps []step, shown []string) {
+	next := ""
+	for i, s := range slices.Backward(steps) {
+		switch {
+		case shown[i] != "":
+			next = shown[i]
+		case s.did != "" && s.did == next:
+			shown[i] = next
+		}
+	}
 }
 
 // maxAfter is how many calls behind the agent's last words come before these.

@@ -162,6 +162,7 @@ func TestNotWords(t *testing.T) {
 		{"another program's summary", "This session is being continued from a previous conversation. PAR-2291", ""},
 		{"a prompt that a harness sends by itself",
 			"Review the conversation above and update two things:\n\n**Memory**: PAR-2291", ""},
+		{"another one", "Review the conversation above and consider saving to memory if appropriate. PAR-2291", ""},
 		{"a note of a harness", "[System note: Your turn was interrupted. Address the message below.]\n\n", ""},
 		{"a note of a harness before words", "[System note: Your turn was interrupted.]\n\nGo on.", "[1]\n> Go on."},
 		{"where the agent runs", "<environment_context>\n<cwd>/srv/kw</cwd>\n</environment_context>", ""},

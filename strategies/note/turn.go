@@ -224,7 +224,7 @@ func (t *thread) step(s step) {
 
 // stays takes what no person wrote, and stays.
 func (t *thread) stays(m *abi.Message) {
-	if m.Role == abi.RoleAssistant && !t.silent {
+	if m.Role == abi.RoleAssistant && !t.silent && !t.aside { // what answers a harness is no part of the turn
 		t.goesOn = true
 	}
 }
