@@ -164,36 +164,10 @@ func (l *look) pinned(msgs []abi.Message, keepers abi.Keepers) []bool {
 	return pins
 }
 
-// askedFor marks the messages that an operator wants kept; it is empty where none says so. Many logs name a tool in the
-// call alone: who asks is shown the results with it.
-func askedFor(msgs []abi.Message, always []func(*abi.Message) bool) (asked []bool) {
-	if len(always) == 0 {
-		return nil
-	}
-	tools := make(map[string]string) // by the id of the last call that has it
-	for i := range msgs {
-		m := &msgs[i]
-		for k := range m.ToolCalls {
-			tools[m.ToolCalls[k].ID] = m.ToolCalls[k].Name
-		}
-		if name := tools[m.ToolCallID]; m.Role == abi.RoleTool && m.Name == "" && name != "" {
-			named := *m
-			named.Name, m = name, &named
-		}
-		asked = append(asked, slices.ContainsFunc(always, func(keep func(*abi.Message) bool) bool { return keep(m) }))
-	}
-	return asked
-}
-
-// asked reports whether the operator wants a message kept.
-func (l *look) asked(m *abi.Message) bool {
-	return slices.ContainsFunc(l.policy.Keep.Always, func(keep func(*abi.Message) bool) bool { return keep(m) })
-}
-
 // held reports whether a message is pinned for what it is, or by somebody: then it stays
 // to the byte.
 func (l *look) held(m *abi.Message) bool {
-	return m.AlwaysKept() || l.keepers.Keeps(m) || l.asked(m)
+	return m.AlwaysKept() || l.keepers.Keeps(m) || isAskedFor(m, l.policy.Keep.Always)
 }
 
 // close gives back what is remembered of the session, with what the model is

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -243,4 +244,30 @@ type Result struct {
 	// the compaction.
 	late      []*late
 	observing *hooks.Late
+}
+
+// askedFor marks the messages that an operator wants kept; it is empty where none says so. Many logs name a tool in the
+// call alone: who asks is shown the results with it.
+func askedFor(msgs []abi.Message, always []func(*abi.Message) bool) (asked []bool) {
+	if len(always) == 0 {
+		return nil
+	}
+	tools := make(map[string]string) // by the id of the last call that has it
+	for i := range msgs {
+		m := &msgs[i]
+		for k := range m.ToolCalls {
+			tools[m.ToolCalls[k].ID] = m.ToolCalls[k].Name
+		}
+		if name := tools[m.ToolCallID]; m.Role == abi.RoleTool && m.Name == "" && name != "" {
+			named := *m
+			named.Name, m = name, &named
+		}
+		asked = append(asked, isAskedFor(m, always))
+	}
+	return asked
+}
+
+// isAskedFor reports whether an operator wants a message kept.
+func isAskedFor(m *abi.Message, always []func(*abi.Message) bool) bool {
+	return slices.ContainsFunc(always, func(keep func(*abi.Message) bool) bool { return keep(m) })
 }

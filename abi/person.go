@@ -182,8 +182,8 @@ func setsUp(name string) bool {
 	case "add-dir", "agents", "approvals", "bashes", "clear", "color", "compact", "config", "context", "copy", "cost",
 		"doctor", "effort", "exit", "export", "fast", "help", "hooks", "ide", "kagewasm", "keybindings", "login", "logout",
 		"mcp", "memory", "migrate-installer", "model", "new", "output-style", "permissions", "plugin", "plugins",
-		"privacy-settings", "quit", "reasoning", "release-notes", "rename", "resume", "rewind", "sandbox", "skills", "stats",
-		"status", "tasks", "terminal-setup", "theme", "todos", "undo", "upgrade", "usage", "vim":
+		"privacy-settings", "quit", "reasoning", "release-notes", "rename", "resume", "rewind", "sandbox", "skills",
+		"stats", "status", "tasks", "terminal-setup", "theme", "todos", "undo", "upgrade", "usage", "vim":
 		return true
 	}
 	return false

@@ -71,7 +71,8 @@ func foundInShort(found string) string {
 	all := strings.Split(found, ", ")
 	kept := lists.Filter(all, func(part string) bool {
 		key, _, _ := strings.Cut(part, " ")
-		return work.IsID(key) && key != "user_id" || strings.Contains(key, "status") || strings.HasSuffix(part, "was asked for)")
+		return work.IsID(key) && key != "user_id" || strings.Contains(key, "status") ||
+			strings.HasSuffix(part, "was asked for)")
 	})
 	if len(kept) == 0 {
 		kept = all[:1]

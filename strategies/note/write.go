@@ -180,7 +180,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	loaded, files := loadedRoom(budget)
 	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
-	deeds := v.deeds(min(max(came+extra/2, min(v.leastDeeds(), p.left/leastDeedsPart)), p.left-least/2))
+	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
 	refused += v.longer(max(0, min(came+extra/2-deeds-refused, p.left-refused-least/2)))

@@ -240,8 +240,8 @@ func looked(text string, args []action.Arg) string {
 // maxLooked is how many values of what a look-up found are told.
 const maxLooked = 12
 
-// places are where something goes to, of the document and of its lists, where the last of those leads elsewhere than the
-// document says.
+// places are where something goes to, of the document and of its lists, where the last of those leads elsewhere than
+// the document says.
 func places(fields []field, args []action.Arg) []string {
 	for _, f := range fields {
 		if !isPlace(f.key) || f.value == "" || len(f.value) > maxValue {
