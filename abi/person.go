@@ -180,8 +180,8 @@ func words(text string) (string, Origin) {
 func setsUp(name string) bool {
 	switch name {
 	case "add-dir", "agents", "approvals", "bashes", "clear", "color", "compact", "config", "context", "copy", "cost",
-		"doctor", "effort", "exit", "export", "fast", "help", "hooks", "ide", "kagewasm", "keybindings", "login", "logout",
-		"mcp", "memory", "migrate-installer", "model", "new", "output-style", "permissions", "plugin", "plugins",
+		"doctor", "effort", "exit", "export", "fast", "help", "hooks", "ide", "kagewasm", "keybindings", "login",
+		"logout", "mcp", "memory", "migrate-installer", "model", "new", "output-style", "permissions", "plugin", "plugins",
 		"privacy-settings", "quit", "reasoning", "release-notes", "rename", "resume", "rewind", "sandbox", "skills",
 		"stats", "status", "tasks", "terminal-setup", "theme", "todos", "undo", "upgrade", "usage", "vim":
 		return true
