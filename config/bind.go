@@ -96,7 +96,7 @@ func (a *Agent) targets() targets {
 	to.fields("compaction.summarize.", &p.Summarize)
 	maps.Copy(to, targets{
 		"model":   &a.Model,
-		"context": &a.Window,
+		"context": &a.Context,
 		"prompt":  &a.prompt,
 
 		"compaction.enabled":         func(n *node) { p.Disabled = n.value == false },

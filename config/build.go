@@ -65,7 +65,7 @@ func (b *builder) walk(path string, said, under *node) {
 func (b *builder) agent(path string, said *node) *Agent {
 	a := &Agent{Path: path, said: said}
 	a.targets().bind(said, "")
-	a.Window = cmp.Or(a.Window, b.config.Models[a.Model].Window)
+	a.Window = cmp.Or(a.Context, b.config.Models[a.Model].Window)
 	b.config.agents[path] = a
 	b.order = append(b.order, a)
 	return a

@@ -41,6 +41,9 @@ type Agent struct {
 	Path string
 	// Model is the alias of its model; empty where none is configured.
 	Model string
+	// Context is the context window in tokens that it says itself, whatever its model is; 0
+	// where it says none.
+	Context int
 	// Window is its context window in tokens: what it says itself, else what
 	// its model's alias does; 0 leaves it to the catalog.
 	Window int

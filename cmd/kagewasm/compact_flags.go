@@ -91,8 +91,8 @@ func (f *compactFlags) registerSession(c *cobra.Command) {
 		"agent whose settings hold: its `PATH` in the configuration, such as main/reviewer (default: the main one)")
 	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration for this time: `FIELD=VALUE`, "+
 		"such as compaction.summarize.chunks=3; may be repeated")
-	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its window and tokenizer (default: what "+
-		"the configuration, else the session says)")
+	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its tokenizer, and for its window where "+
+		"the configuration sets none (default: what the configuration, else the session says)")
 	fs.IntVar(&f.window, "window", 0,
 		"context window in `TOKENS` (default: the configuration's, else the model's; 128,000 where unknown)")
 	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")

@@ -27,10 +27,7 @@ func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Mo
 	if name == "" && (conf.agent == nil || conf.agent.Model == "") {
 		name = s.Model
 	}
-	m := conf.resolve(name)
-	if w := conf.window(); w != nil && f.model == "" {
-		m.ContextWindow = w
-	}
+	m := conf.resolveFor(name)
 	if f.given("window") {
 		m.ContextWindow = &f.window
 	}

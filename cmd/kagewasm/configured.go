@@ -127,13 +127,23 @@ func (c configured) resolveForLog(name string) tokens.Model {
 	return m
 }
 
-// window returns the context window that the configuration sets for the agent, nil
-// where it sets none.
-func (c configured) window() *int {
-	if c.agent == nil || c.agent.Window == 0 {
-		return nil
+// resolveFor is resolve's model with the context window that the agent's configuration sets: its
+// context, whatever the model is, else what the alias says. The agent's own model may go by the
+// name that its provider has for it.
+func (c configured) resolveFor(name string) tokens.Model {
+	m := c.resolve(name)
+	if c.agent == nil {
+		return m
 	}
-	return &c.agent.Window
+	own := c.file.Models[c.agent.Model]
+	alias, named := c.file.Models[name]
+	if !named && (name == "" || strings.EqualFold(name, own.Name) || strings.EqualFold(name, own.CatalogName())) {
+		alias = own
+	}
+	if w := cmp.Or(c.agent.Context, alias.Window); w > 0 {
+		m.ContextWindow = &w
+	}
+	return m
 }
 
 // models are those of the configuration, nil where it has none.

@@ -14,9 +14,12 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
 )
 
 // compactWith runs compact on a long session with a configuration, and returns
@@ -156,6 +159,58 @@ func TestContextOfAnAgent(t *testing.T) {
 				t.Errorf("%d requests, the first: %+v", len(list), list)
 			}
 		})
+	}
+}
+
+// TestAConfiguredContextWins: the context of an agent is its window whatever model is named, on the command line or by
+// the session; the window of an alias is its model's alone; and --window goes before all.
+func TestAConfiguredContextWins(t *testing.T) {
+	features.Proves(t, "A7")
+	const models = "models:\n  a: {provider: ollama, model: llama3.1, context_window: 16384}\n" +
+		"  b: {provider: ollama, model: llama3.1, context_window: 4096}\nmodel: a\n"
+	const context = "context: 20000\n"
+	gpt := *tokens.Default().Resolve("gpt-4o").ContextWindow
+	for _, tc := range []struct {
+		yaml, model, flag string
+		want              int // 0: not known
+	}{
+		{context, "", "", 20000},
+		{context, "gpt-4o", "", 20000},
+		{context, "", "gpt-4o", 20000},
+		{context, "", "nobody-knows", 20000},
+		{context + models, "", "", 20000},
+		{context + models, "", "b", 20000},
+		{models, "gpt-4o", "", 16384}, // the agent's model, whatever the session says
+		{models, "", "a", 16384},
+		{models, "", "b", 4096},
+		{models, "", "llama3.1", 16384},
+		{models, "", "gpt-4o", gpt},
+		{models, "", "nobody-knows", 0},
+		{"overrides: [{model: gpt-4o, context: 30000}]\n", "", "gpt-4o", 30000},
+		{context + "overrides: [{model: gpt-4o, context: 30000}]\n", "", "gpt-4o", 20000},
+	} {
+		path := filepath.Join(t.TempDir(), "kagewasm.yaml")
+		if err := os.WriteFile(path, []byte(tc.yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, conf := &compactFlags{model: tc.flag}, configured{file: c, agent: c.Agent("")}
+		f.given = func(string) bool { return false }
+		s := &transcript.Session{Model: tc.model}
+		got := 0
+		if w := f.resolve(s, conf).ContextWindow; w != nil {
+			got = *w
+		}
+		if got != tc.want {
+			t.Errorf("session %q, --model %q: window %d, want %d\n%s", tc.model, tc.flag, got, tc.want, tc.yaml)
+		}
+		f.given, f.window = func(flag string) bool { return flag == "window" }, 9000
+		if w := f.resolve(s, conf).ContextWindow; w == nil || *w != 9000 {
+			t.Errorf("session %q, --model %q: --window 9000 does not hold\n%s", tc.model, tc.flag, tc.yaml)
+		}
 	}
 }
 

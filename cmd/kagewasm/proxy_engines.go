@@ -82,10 +82,7 @@ func (es *engines) follow(ctx context.Context) {
 func (es *engines) engine(ctx context.Context, g *generated, name string) (proxy.Engine, error) {
 	m, known := g.models[name]
 	if !known {
-		m = g.conf.resolve(name)
-		if w := g.conf.window(); w != nil {
-			m.ContextWindow = w
-		}
+		m = g.conf.resolveFor(name)
 		if es.f.given("window") {
 			m.ContextWindow = &es.f.window
 		}

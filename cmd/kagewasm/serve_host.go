@@ -181,10 +181,7 @@ func (h *serveHost) agent(ctx context.Context, g *generation, path, model string
 	if err != nil {
 		return nil, err
 	}
-	known := h.flags.compact.learned(h.e, conf.resolve(model))
-	if w := conf.window(); w != nil && model == "" {
-		known.ContextWindow = w
-	}
+	known := h.flags.compact.learned(h.e, conf.resolveFor(model))
 	counter, err := h.counter(known.Encoding)
 	if err != nil {
 		return nil, err

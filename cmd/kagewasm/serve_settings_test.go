@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
 )
@@ -134,5 +136,38 @@ func TestServeSettingsErrors(t *testing.T) {
 	if s.do(t, "GET", "/settings?agent=main/reviewer", nil, &list); slices.ContainsFunc(list.Settings,
 		func(one service.Setting) bool { return one.Set != "" }) {
 		t.Error("it has settings still")
+	}
+}
+
+// TestServeKeepsTheConfiguredContext: the context of an agent is its window also where a session or a request names a
+// model, one that the catalog has or has not or an alias, and is one in strict mode; a window that the client names
+// goes before.
+func TestServeKeepsTheConfiguredContext(t *testing.T) {
+	features.Proves(t, "A7")
+	dir := t.TempDir()
+	const yaml = "context: 20000\ncompaction: {strict_window: true}\nmodels: {big: {provider: openai, model: gpt-4o, " +
+		"context_window: 90000}}\n"
+	if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none", "--config", "kagewasm.yaml")
+	for _, model := range []string{"", "gpt-4o", "nobody-knows", "big"} {
+		for window, want := range map[int]int{0: 20000, 50000: 50000} {
+			body := map[string]any{"id": fmt.Sprintf("s-%s-%d", model, window), "model": model}
+			once := map[string]any{"messages": servetest.Chat(40), "model": model, "dry_run": true}
+			if window > 0 {
+				body["context_window"], once["context_window"] = window, window
+			}
+			s.do(t, "POST", "/sessions", body, nil)
+			s.do(t, "POST", "/sessions/"+body["id"].(string)+"/messages", map[string]any{"messages": servetest.Chat(40)}, nil)
+			var look service.Look
+			s.do(t, "GET", "/sessions/"+body["id"].(string)+"/context", nil, &look)
+			var made service.Made
+			s.do(t, "POST", "/compact", once, &made)
+			if look.Report.Window != want || made.Report.Window != want {
+				t.Errorf("model %q, window %d: %d in a session, %d by itself, want %d", model, window, look.Report.Window,
+					made.Report.Window, want)
+			}
+		}
 	}
 }
