@@ -155,6 +155,8 @@ func (c configured) models() (abi.Model, error) {
 	for alias, m := range c.file.Models {
 		if alias == c.own() && c.agent.Window > 0 {
 			m.Window = c.agent.Window // what the agent says goes before what its model does
+		} else if w := c.resolve(alias).ContextWindow; m.Window == 0 && w != nil {
+			m.Window = *w // what an override says; the catalog knows of no server of one's own
 		}
 		made, err := c.model(m)
 		if err != nil {

@@ -162,6 +162,33 @@ func TestContextOfAnAgent(t *testing.T) {
 	}
 }
 
+// TestOverrideForOllama: the window that an override gives a model is what Ollama loads it with, before that the
+// alias's and before both the agent's; without any, Ollama is left to itself.
+func TestOverrideForOllama(t *testing.T) {
+	features.Proves(t, "A7")
+	for name, tc := range map[string]struct {
+		yaml, alias string
+		want        int
+	}{
+		"of the model":         {"overrides: [{model: llama3.1, maxInputTokens: 22000}]", "", 22000},
+		"of the provider":      {"overrides: [{provider: ollama, context: 23000}]", "", 23000},
+		"of another model":     {"overrides: [{model: qwen3, context: 22000}]", "", 0},
+		"none":                 {"", "", 0},
+		"the alias goes first": {"overrides: [{model: llama3.1, context: 22000}]", ", context: 16384", 16384},
+		"the agent goes first": {"context: 24576\noverrides: [{model: llama3.1, context: 22000}]", "", 24576},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := modeltest.New(t, modeltest.Answer{Text: "no"})
+			compactWith(t, "models: {o: {provider: ollama, model: llama3.1, base_url: \""+
+				server.URL(modeltest.Ollama)+"\""+tc.alias+"}}\n"+tc.yaml+"\n")
+			list := server.Requests()
+			if len(list) == 0 || list[0].NumCtx != tc.want {
+				t.Errorf("%d requests, want num_ctx %d, the first: %+v", len(list), tc.want, list)
+			}
+		})
+	}
+}
+
 // TestAConfiguredContextWins: the context of an agent is its window whatever model is named, on the command line or by
 // the session; the window of an alias is its model's alone; and --window goes before all.
 func TestAConfiguredContextWins(t *testing.T) {
