@@ -127,6 +127,32 @@ func TestNothingToSupersede(t *testing.T) {
 	}
 }
 
+// TestNothingToSupersedeOverTheWindow: a session of which nothing may go is no failed compaction, whatever its window:
+// the event is that of one that did nothing, with the error that it does not fit, and there is no record.
+func TestNothingToSupersedeOverTheWindow(t *testing.T) {
+	features.Proves(t, "K22")
+	all := strategies.KeepConfig{Always: []func(*abi.Message) bool{func(*abi.Message) bool { return true }}}
+	for _, name := range []string{"drop", "summarize", "checkpoint", "delegate"} {
+		for _, window := range []int{100_000, 1500, 300} {
+			var events []kagewasm.Event
+			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Keep: all},
+				Model: writes("all is well"), Plugins: plugins(compactor(keepOnly("all of it", fixed))),
+				Audit: func(e kagewasm.Event) { events = append(events, e) }})
+			req := request(window, chat(60))
+			req.Force = true
+			r, err := c.Compact(t.Context(), req)
+			over := r.Report.TokensAfter > window
+			if code := abi.CodeOf(err); over != (window == 300) || over != (code == abi.CodeExceedsWindow) {
+				t.Errorf("%s, window %d: %d tokens, %v", name, window, r.Report.TokensAfter, err)
+			}
+			if r.Report.Compacted || r.Record != nil || len(events) != 2 || events[1].Type != kagewasm.EventNoop ||
+				events[1].Compaction != "" || over != (events[1].Error != nil) {
+				t.Errorf("%s, window %d: %s, record %v, events %+v", name, window, r.Report.Reason, r.Record, events)
+			}
+		}
+	}
+}
+
 // TestASummaryDoesNotGoAlone: who asks for compactions again and again ends with the last
 // summary as it is, whoever wrote it. To rewrite it would only lose some of what it says.
 func TestASummaryDoesNotGoAlone(t *testing.T) {

@@ -483,7 +483,7 @@ func TestAudit(t *testing.T) {
 	}
 	events = nil
 	_, _ = c.Compact(t.Context(), request(10, chat(0)))
-	if len(events) != 2 || events[1].Type != kagewasm.EventNoop && events[1].Type != kagewasm.EventFailed ||
+	if len(events) != 2 || events[1].Type != kagewasm.EventNoop ||
 		events[1].Report.ReasonCode != abi.ReasonNothingToSupersede {
 		t.Errorf("nothing could go: %v", events)
 	}

@@ -435,7 +435,8 @@ func audit(l *look, t EventType, result *Result, err error) {
 }
 
 // audited notes how a compaction ended. One that waits for the operator has not
-// ended yet.
+// ended yet. One of which nothing could go has not failed, though the session does not fit:
+// the error says that.
 func audited(l *look, result *Result, err error) {
 	switch {
 	case result == nil:
@@ -443,9 +444,16 @@ func audited(l *look, result *Result, err error) {
 	case result.Pending != nil:
 	case result.Report.Compacted:
 		audit(l, EventCompleted, result, err)
+	case nothingWent(result.Report.ReasonCode) && abi.CodeOf(err) == abi.CodeExceedsWindow:
+		audit(l, EventNoop, result, err)
 	case err != nil, result.Report.ReasonCode == abi.ReasonFailed:
 		audit(l, EventFailed, result, err)
 	default:
 		audit(l, EventNoop, result, nil)
 	}
+}
+
+// nothingWent reports whether a compaction came to nothing by itself: nobody failed or stopped it.
+func nothingWent(code abi.ReasonCode) bool {
+	return code == abi.ReasonNothingToSupersede || code == abi.ReasonNotWorthIt
 }

@@ -143,7 +143,7 @@ func (e *event) Words() string {
 	case kagewasm.EventCompleted:
 		return "Compacted"
 	case kagewasm.EventNoop:
-		return "Nothing had to go"
+		return "Nothing went"
 	case kagewasm.EventFailed:
 		return "A compaction did not come about"
 	case kagewasm.EventFlagged:

@@ -174,7 +174,7 @@ func part(r *http.Request, block string) string {
 
 // done are the words for what an action came to, by the name in the address.
 var done = map[string]string{
-	"compacted": "The session is compacted.", "noop": "Nothing had to go: the session is as it was.",
+	"compacted": "The session is compacted.", "noop": "Nothing went: the session is as it was.",
 	"waits": "The compaction waits for your decision.", "approved": "Approved: the compaction is applied as it was shown.",
 	"rejected": "Rejected: the session is as it was.", "undone": "The last compaction is undone.",
 	"redone": "What was undone holds again.", "rolledback": "The session is back where that message had just arrived.",
