@@ -14,6 +14,7 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 	if err != nil {
 		return nil, err
 	}
+	conf.trial = true
 	c, err := conf.configured(e, "", nil)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 		return nil, nil, unwritten(err)
 	}
 	session := run.File
+	f.trial = f.dryRun
 	conf, err := f.configured(e, f.agent, f.sets)
 	if err == nil {
 		err = files.CheckOutputs(conf.reads(), f.outputs()...)

@@ -23,6 +23,8 @@ func newConfig(e env) *cobra.Command {
 type configFlag struct {
 	path string
 	off  bool
+	// trial is set where nothing is to be written: a dry run, a plugin that is tried out.
+	trial bool
 }
 
 func (f *configFlag) register(c *cobra.Command) {

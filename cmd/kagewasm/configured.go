@@ -55,7 +55,7 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	if err != nil {
 		return configured{}, err
 	}
-	if len(c.Models) > 0 {
+	if !f.trial {
 		_ = c.WriteDefaultPrompt() // where that cannot be, the one that ships is used
 	}
 	a, err := c.With(agent, sets...)

@@ -45,7 +45,9 @@ func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Requ
 func (c mcpCompactions) stored(
 	ctx context.Context, s *store.Store, one *store.Session, r toolserver.Request,
 ) (*toolserver.Compaction, error) {
-	conf, err := c.f.configured(c.e, c.f.agent, c.f.sets)
+	settings := c.f.configFlag
+	settings.trial = r.DryRun
+	conf, err := settings.configured(c.e, c.f.agent, c.f.sets)
 	if err != nil {
 		return nil, err
 	}

@@ -171,3 +171,16 @@ func TestServeKeepsTheConfiguredContext(t *testing.T) {
 		}
 	}
 }
+
+// TestServeWritesTheDefaultPrompt: a server that goes by a configuration writes the prompt of summaries beside it.
+func TestServeWritesTheDefaultPrompt(t *testing.T) {
+	features.Proves(t, "K24")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none")
+	if _, err := os.Stat(filepath.Join(dir, ".kagewasm", "prompts", "compaction-summary.md")); err != nil {
+		t.Error(err)
+	}
+}
