@@ -3,7 +3,8 @@
 //
 // [New] makes a [Proxy], an http.Handler. It knows chat completions and Responses of OpenAI,
 // Messages of Anthropic and generateContent of Gemini, streamed and not. All other requests,
-// and all it does not understand in these, are passed on as they came.
+// and all it does not understand in these, are passed on as they came; one of Ollama's own API
+// is given the window that is configured for its model (ollama.go), where it names none.
 //
 // # What it does to a request
 //

@@ -104,6 +104,10 @@ func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error)
 // setBody makes a body that is not compressed that of a request.
 func (e *exchange) setBody(r *http.Request, data []byte) {
 	e.body = data
+	setBody(r, data)
+}
+
+func setBody(r *http.Request, data []byte) {
 	r.Body = &once{data}
 	r.ContentLength = int64(len(data))
 	r.TransferEncoding = nil

@@ -37,6 +37,10 @@ type Options struct {
 	// Engine is the one for a model, by the name that a request has for it. It is asked for
 	// every request, and so has to be fast. Required.
 	Engine func(model string) (Engine, error)
+	// NumCtx is the context window that is configured for a model, by the name that a request to
+	// Ollama's own API has for it; 0 is none. A request that does not say how large a window the
+	// model is to be loaded with (num_ctx) says it then. Default none for any.
+	NumCtx func(model string) int
 	// Store keeps the conversations that were compacted, and what models cost. Default none:
 	// compactions are then known as long as the process lives, and cannot be undone.
 	Store *store.Store
@@ -117,6 +121,11 @@ func (p *Proxy) Close() error {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wire, model := wireOf(r.URL.Path)
 	switch {
+	case wire == nil && p.opts.NumCtx != nil && loadsOllama(r):
+		if err := p.load(r); err != nil {
+			brokeOff(w, err)
+			return
+		}
 	case wire == nil:
 	case r.Header.Get("Upgrade") != "":
 		refuseUpgrade(w)
@@ -124,7 +133,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		e, err := p.begin(r, wire, model)
 		if err != nil {
-			http.Error(w, "kagewasm: the request broke off: "+err.Error(), http.StatusBadRequest)
+			brokeOff(w, err)
 			return
 		}
 		if e.item != nil {
@@ -134,6 +143,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 	}
 	p.forward.ServeHTTP(w, r)
+}
+
+func brokeOff(w http.ResponseWriter, err error) {
+	http.Error(w, "kagewasm: the request broke off: "+err.Error(), http.StatusBadRequest)
 }
 
 // refuseUpgrade tells a client to speak HTTP: what goes over a WebSocket is no request

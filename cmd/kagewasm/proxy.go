@@ -126,6 +126,7 @@ func (f *proxyFlags) proxy(
 	}
 	es.seen = es.live.current()
 	opts.Engine = func(model string) (proxy.Engine, error) { return es.of(ctx, model) }
+	opts.NumCtx = func(model string) int { return es.numCtx(ctx, model) }
 	if _, err = es.of(ctx, ""); err == nil { // what is wrong with settings and plugins is said now
 		p, err = proxy.New(opts)
 	}

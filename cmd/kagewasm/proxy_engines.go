@@ -57,6 +57,21 @@ func (es *engines) of(ctx context.Context, name string) (proxy.Engine, error) {
 	return es.engine(ctx, es.now, name)
 }
 
+// numCtx is the window that is configured for a model of Ollama, 0 where none is: the catalog
+// has nothing on those.
+func (es *engines) numCtx(ctx context.Context, name string) int {
+	if es.f.given("window") {
+		return es.f.window
+	}
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	es.follow(ctx)
+	if w := es.now.conf.resolveFor("ollama/" + name).ContextWindow; w != nil {
+		return *w
+	}
+	return 0
+}
+
 // follow goes by the configuration as it is now. One that nothing can be made of changes nothing.
 func (es *engines) follow(ctx context.Context) {
 	c := es.live.current()

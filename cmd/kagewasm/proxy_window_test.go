@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,5 +109,51 @@ func converse(t *testing.T, url string, conversation int) {
 		text := fmt.Sprintf("Chapter %d of book %d. ", turn, conversation) +
 			strings.Repeat("Everybody remembered the following afternoon differently. ", 25)
 		chat = append(chat, message{"assistant", "I read on."}, message{"user", text})
+	}
+}
+
+// TestAProxyAsksOllamaForTheConfiguredWindow: the window that the configuration or the flag sets goes to Ollama as
+// num_ctx with a request that has none; what only the catalog knows does not.
+func TestAProxyAsksOllamaForTheConfiguredWindow(t *testing.T) {
+	features.Proves(t, "A7")
+	for name, tc := range map[string]struct {
+		yaml string
+		args []string
+		want int
+	}{
+		"a context":   {"context: 20000", nil, 20000},
+		"an alias":    {"models: {o: {provider: ollama, model: llama3.1, context_window: 16384}}\nmodel: o", nil, 16384},
+		"an override": {"overrides: [{model: llama3.1, maxInputTokens: 22000}]", nil, 22000},
+		"a flag":      {"context: 20000", []string{"--window", "9000"}, 9000},
+		"none":        {"{}", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := make(chan int, 1)
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var said struct {
+					Options struct {
+						NumCtx int `json:"num_ctx"`
+					}
+				}
+				if err := json.NewDecoder(r.Body).Decode(&said); err != nil {
+					t.Error(err)
+				}
+				asked <- said.Options.NumCtx
+			}))
+			t.Cleanup(provider.Close)
+			path := filepath.Join(t.TempDir(), "kagewasm.yaml")
+			if err := os.WriteFile(path, []byte(tc.yaml), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			url := runProxy(t, append(tc.args, "--upstream", provider.URL, "--config", path, "--state", ":memory:")...)
+			resp, err := http.Post(url+"/api/chat", "application/json", strings.NewReader(`{"model": "llama3.1"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if n := <-asked; n != tc.want {
+				t.Errorf("num_ctx %d, want %d", n, tc.want)
+			}
+		})
 	}
 }
