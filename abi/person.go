@@ -175,8 +175,8 @@ func words(text string) (string, Origin) {
 	return "", FromHarness
 }
 
-// setsUp reports whether a command of a harness sets up the program or a session of it: with whatever arguments, it asks
-// the agent for nothing.
+// setsUp reports whether a command of a harness sets up the program or a session of it: with whatever arguments, it
+// asks the agent for nothing.
 func setsUp(name string) bool {
 	switch name {
 	case "add-dir", "agents", "approvals", "bashes", "clear", "color", "compact", "config", "context", "copy", "cost",
