@@ -120,7 +120,12 @@ func identified(text string) string { return found(text, nil) }
 func found(text string, args []action.Arg) string {
 	fields, ok := fieldsOf(text)
 	if !ok {
-		if line := clip.Line(first(nil, text), 120); line != "" {
+		told := first(nil, text)
+		line := clip.Line(told, 120)
+		if line != "" && strings.TrimSpace(text) != told && !strings.HasSuffix(line, "…") {
+			line += " …" // a line of a report is not all of it
+		}
+		if line != "" {
 			return Result + line
 		}
 		return ""
