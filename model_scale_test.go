@@ -59,7 +59,8 @@ func TestProvidersCorrectEstimates(t *testing.T) {
 		"less again and again":              {[]call{{100_000, 130_000}, {100_000, 130_000}, {100_000, 130_000}}, 1.4024, 3},
 		"more, then what was estimated":     {[]call{{100_000, 180_000}, {100_000, 150_000}}, 1.74, 2},
 		"ten times as many":                 {[]call{{100_000, 1_500_000}}, 2.25, 1},
-		"next to none":                      {[]call{{100_000, 1000}}, 1.425, 1},
+		"half as many":                      {[]call{{100_000, 80_000}}, 1.425, 1},
+		"next to none":                      {[]call{{100_000, 1000}}, 1.5, 0},
 		"a request too small to tell by it": {[]call{{5000, 40_000}}, 1.5, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

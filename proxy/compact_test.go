@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -82,5 +83,41 @@ func TestConversation(t *testing.T) {
 				t.Errorf("undo: %v", err)
 			}
 		})
+	}
+}
+
+// TestUsageThatLeavesTokensOut: a provider that says a request took far less than can be, as some do that leave out
+// what came from their cache, is not believed: what is counted here holds, which lacks some of what the wire adds.
+func TestUsageThatLeavesTokensOut(t *testing.T) {
+	features.Proves(t, "N4")
+	for name, seen := range map[string]func(body []byte) []byte{
+		"next to nothing":     func(body []byte) []byte { return body[:20] },
+		"what is new":         func(body []byte) []byte { return body[max(0, len(body)-4000):] },
+		"a third":             func(body []byte) []byte { return body[:len(body)/3] },
+		"first all, then new": func(body []byte) []byte { return body[max(0, len(body)-20_000):] },
+	} {
+		for _, d := range dialects {
+			t.Run(name+"/"+d.name, func(t *testing.T) {
+				u := newUpstream(t)
+				u.answer = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					answerAs(w, r.URL.Path, seen(body))
+					return true
+				}
+				s := start(t, u, window)
+				compactions := 0
+				for steps := 4; steps <= 160; steps += 4 {
+					_, _, says := s.post(t, d.path, d.body(d.conversation(steps)), "Session-Id", "s1")
+					if n := counts().Text(string(u.last(t).body)); n > window+window/10 {
+						t.Fatalf("step %d: %d tokens in a window of %d: %s", steps, n, window, says)
+					}
+					if strings.HasPrefix(says, "compacted") {
+						compactions++
+					}
+				}
+				if compactions < 2 || compactions > 4 {
+					t.Errorf("%d compactions; log: %s", compactions, s.logs)
+				}
+			})
+		}
 	}
 }

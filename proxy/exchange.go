@@ -209,68 +209,7 @@ func (e *exchange) due() bool {
 	if !e.cold {
 		floor = max(floor, e.branch.quiet+1)
 	}
-	n := e.estimate()
-	if n >= floor && e.branch.reported == 0 {
-		n = min(n, e.sampled())
-	}
-	return n >= floor
-}
-
-// leastTokenBytes is how many bytes a token has at least in what clients send, but for a few
-// characters here and there: who counts by it finds too many.
-const leastTokenBytes = 2
-
-// estimate is how many tokens the request has at most: what the provider said of the last
-// one, and the bytes that came since.
-func (e *exchange) estimate() int {
-	b := e.branch
-	els := e.doc.els[e.doc.lead:]
-	if b.reported > 0 && b.under == e.plan && b.elements <= len(els) {
-		rest := els[b.elements:]
-		if len(rest) == 0 {
-			return b.reported
-		}
-		return b.reported + (rest[len(rest)-1].end-rest[0].start)/leastTokenBytes
-	}
-	return e.size() / leastTokenBytes
-}
-
-// size is how many bytes are to be sent.
-func (e *exchange) size() int {
-	if e.plan == nil {
-		return len(e.doc.doc)
-	}
-	els := e.doc.els[e.doc.lead:]
-	n := len(e.doc.doc) - (els[e.plan.elements-1].end - els[0].start)
-	for _, pc := range e.plan.pieces {
-		n += len(pc.text)
-		if pc.text == nil {
-			n += els[pc.to-1].end - els[pc.from].start
-		}
-	}
-	return n
-}
-
-// A sample of the body says nearly how many tokens it has, in a hundredth of the time that
-// counting takes.
-const (
-	samples     = 64
-	sampleBytes = 512
-	sampleError = 1.2 // how far the whole may be beyond it
-)
-
-// sampled is how many tokens the request has at most, by a sample of it.
-func (e *exchange) sampled() int {
-	doc, step := e.doc.doc, len(e.doc.doc)/samples
-	if step < sampleBytes {
-		return e.size()
-	}
-	n := 0
-	for i := range samples {
-		n += e.engine.Counter.Text(string(doc[i*step : i*step+sampleBytes]))
-	}
-	scale := max(1, e.engine.Model.TokenScale)
-	return int(float64(n) / (samples * sampleBytes) * float64(e.size()) * sampleError * scale)
+	return extent{e}.reaches(floor)
 }
 
 // floor is the least size at which a compaction can be due.
@@ -307,7 +246,7 @@ func (e *exchange) answered(ctx context.Context) {
 	e.family.mu.Lock()
 	b := e.branch
 	b.last = e.p.opts.Now()
-	b.reported, b.elements, b.under = total, len(e.seen), e.plan
+	b.reported = measured{total, len(e.seen), e.plan}
 	e.family.mu.Unlock()
 	e.p.keeper.spend(ctx, e)
 }

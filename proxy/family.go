@@ -27,17 +27,21 @@ type branch struct {
 	seen []digest
 	// plans are the compactions in force, oldest first.
 	plans []*plan
-	// last is when the model was called. reported is what it counted then, with its answer,
-	// in a request of so many elements under that plan.
-	last     time.Time
-	reported int
-	elements int
-	under    *plan
+	// last is when the model was called. reported is what its provider said of the request, counted what the last look
+	// counted of one.
+	last              time.Time
+	reported, counted measured
 	// wanted is the compaction that a plugin wants; telling says that plugins are being told of the end of a turn.
 	wanted  *wish
 	telling bool
 	// quiet is a size up to which a look has found nothing to do.
 	quiet int
+}
+
+// measured is how many tokens a request had, of so many elements under a plan.
+type measured struct {
+	tokens, elements int
+	under            *plan
 }
 
 // maxBranches bounds the branches of a family: more are of a client that says something

@@ -173,14 +173,15 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 		e.spent = tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}
 	}
 	e.says = says{what: "none", reason: string(r.ReasonCode)}
+	e.branch.counted = measured{r.TokensAfter, len(e.seen), e.plan}
 	if made == nil {
-		e.branch.quiet = e.estimate() + window/50
+		e.branch.quiet = extent{e}.estimate() + window/50
 		return false, nil
 	}
 	e.note = noteOf(result.Messages, r.Inserted)
 	e.branch.quiet = 0
 	e.branch.plans = append(e.branch.plans, made)
-	e.plan = made
+	e.plan, e.branch.counted.under = made, made
 	e.says = says{what: "compacted", reason: string(r.ReasonCode), before: r.TokensBefore, after: r.TokensAfter,
 		record: made.record}
 	return r.TokensAfter < r.TokensBefore, nil
@@ -204,14 +205,14 @@ func noteOf(list []abi.Message, inserted []string) string {
 // used is what the provider said of the last request of the conversation, nil where it said
 // nothing, or where the conversation was compacted since.
 func (e *exchange) used(ctx context.Context, came *reading) *kagewasm.Used {
-	b := e.branch
-	if b.reported == 0 || b.under != e.plan || b.elements > len(e.seen) {
+	said := e.branch.reported
+	if _, ok := (extent{e}).since(said); !ok {
 		return nil
 	}
 	n := len(came.msgs)
-	if b.elements < len(e.seen) {
+	if said.elements < len(e.seen) {
 		d := e.doc
-		end := d.els[d.lead+b.elements-1].end
+		end := d.els[d.lead+said.elements-1].end
 		before, err := transcript.ReadContext(ctx, "request", slices.Concat(d.doc[:end], d.doc[d.list.end-1:]), e.wire.format)
 		if err != nil {
 			return nil
@@ -221,7 +222,7 @@ func (e *exchange) used(ctx context.Context, came *reading) *kagewasm.Used {
 	if e.plan != nil {
 		n += len(e.plan.order) - e.plan.messages
 	}
-	return &kagewasm.Used{Messages: n, Tokens: b.reported}
+	return &kagewasm.Used{Messages: n, Tokens: said.tokens}
 }
 
 // original is a message as the client sends it.

@@ -102,11 +102,7 @@ func unbeta(h http.Header, feature string) {
 
 // manage compacts where the client wants that by now, and makes what its answer says of it.
 func (e *exchange) manage(ctx context.Context) error {
-	n := e.estimate()
-	if n >= e.managed.at && e.branch.reported == 0 {
-		n = min(n, e.sampled())
-	}
-	if n < e.managed.at {
+	if !(extent{e}).reaches(e.managed.at) {
 		return nil
 	}
 	changed, err := e.look(ctx, look{reason: abi.TriggerManual, asked: true, instructions: e.managed.instructions})

@@ -71,7 +71,7 @@ func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 // long the events before the first one of the answer wait for that.
 func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
-		e.estimate() < e.engine.Model.Window()/2 {
+		(extent{e}).estimate() < e.engine.Model.Window()/2 {
 		return x, false
 	}
 	from := bufio.NewReader(resp.Body)

@@ -43,7 +43,19 @@ const (
 	leastUsed            = 20_000
 	minScaled, maxScaled = 0.75, 1.5
 	followed             = 0.2 // the weight of a request that took less than was estimated
+	leastBelieved        = 0.5
 )
+
+// Took is how many tokens of the model a request took, by what its provider reports and what was counted of it.
+// Published is what holds without. Who reports less than half of that leaves something out, such as what came from a
+// cache: it is not believed. Else it counts, and never for less than what corrects an estimate.
+func Took(published float64, counted, reported int) (tokens int, believed bool) {
+	estimate := published * float64(counted)
+	if float64(reported) < leastBelieved*estimate {
+		return 0, false
+	}
+	return max(reported, int(minScaled*estimate)), true
+}
 
 // Scales say how many tokens of a model stand for one that is counted. The zero value knows
 // none.
@@ -58,13 +70,17 @@ type scale struct {
 }
 
 // Correct takes a request into account that took tokens of the model where so many were
-// counted. Published is what holds without. One that took more counts in full: an estimate
-// that is too small ends in a refusal.
+// counted, where that is to be believed. One that took more counts in full: an estimate that is too
+// small ends in a refusal.
 func (s *Scales) Correct(model string, published float64, counted, tokens int) {
 	if model == "" || counted < leastUsed || tokens <= 0 {
 		return
 	}
-	seen := min(max(float64(tokens)/float64(counted), minScaled*published), maxScaled*published)
+	took, believed := Took(published, counted, tokens)
+	if !believed {
+		return
+	}
+	seen := min(float64(took)/float64(counted), maxScaled*published)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, known := s.of[model]

@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"cmp"
+
+	"github.com/kagewasm/kagewasm/internal/learned"
+)
+
+// extent is how long the request of an exchange may be, found in less time than counting it takes.
+type extent struct{ *exchange }
+
+// reaches reports whether the request may have so many tokens.
+func (e extent) reaches(tokens int) bool {
+	if e.estimate() < tokens {
+		return false
+	}
+	_, _, reported := e.reported()
+	return reported || e.sampled() >= tokens
+}
+
+// leastTokenBytes is how many bytes a token has at least in what clients send, but for a few
+// characters here and there: who counts by it finds too many. Usually it has more.
+const leastTokenBytes, usualTokenBytes = 2, 4
+
+// estimate is how many tokens the request has at most: what is known of an earlier one, from its provider or from the
+// last look, and the bytes that came since.
+func (e extent) estimate() int {
+	if n, rest, ok := e.reported(); ok {
+		return n + rest/leastTokenBytes
+	}
+	if rest, ok := e.since(e.branch.counted); ok {
+		return int(float64(e.branch.counted.tokens)*max(1, e.engine.Model.TokenScale)) + rest/leastTokenBytes
+	}
+	return e.size() / leastTokenBytes
+}
+
+// reported is what the provider said of the last request, and how many bytes came since. It is not ok where that is not
+// to be believed.
+func (e extent) reported() (tokens, rest int, ok bool) {
+	b := e.branch
+	if rest, ok = e.since(b.reported); !ok {
+		return 0, 0, false
+	}
+	counted := (e.size() - rest) / usualTokenBytes
+	if more, ok := e.since(b.counted); ok {
+		counted = b.counted.tokens + max(0, more-rest)/usualTokenBytes
+	}
+	tokens, ok = learned.Took(cmp.Or(e.engine.Model.TokenScale, 1), counted, b.reported.tokens)
+	return tokens, rest, ok
+}
+
+// since is how many bytes came since a request of which something is known. It is not ok where that says nothing of
+// this one.
+func (e extent) since(m measured) (bytes int, ok bool) {
+	els := e.doc.els[e.doc.lead:]
+	if m.tokens == 0 || m.under != e.plan || m.elements > len(els) {
+		return 0, false
+	}
+	if rest := els[m.elements:]; len(rest) > 0 {
+		bytes = rest[len(rest)-1].end - rest[0].start
+	}
+	return bytes, true
+}
+
+// size is how many bytes are to be sent.
+func (e extent) size() int {
+	if e.plan == nil {
+		return len(e.doc.doc)
+	}
+	els := e.doc.els[e.doc.lead:]
+	n := len(e.doc.doc) - (els[e.plan.elements-1].end - els[0].start)
+	for _, pc := range e.plan.pieces {
+		n += len(pc.text)
+		if pc.text == nil {
+			n += els[pc.to-1].end - els[pc.from].start
+		}
+	}
+	return n
+}
+
+// A sample of the body says nearly how many tokens it has, in a hundredth of the time that
+// counting takes.
+const (
+	samples     = 64
+	sampleBytes = 512
+	sampleError = 1.2 // how far the whole may be beyond it
+)
+
+// sampled is how many tokens the request has at most, by a sample of it.
+func (e extent) sampled() int {
+	doc, step := e.doc.doc, len(e.doc.doc)/samples
+	if step < sampleBytes {
+		return e.size()
+	}
+	n := 0
+	for i := range samples {
+		n += e.engine.Counter.Text(string(doc[i*step : i*step+sampleBytes]))
+	}
+	scale := max(1, e.engine.Model.TokenScale)
+	return int(float64(n) / (samples * sampleBytes) * float64(e.size()) * sampleError * scale)
+}
