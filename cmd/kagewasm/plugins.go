@@ -122,6 +122,8 @@ type loader struct {
 	named   named.Shelf     // has those that are called by a name
 	// end is called when it is closed. Nil: nothing is.
 	end func(context.Context)
+	// broken says whether loadAll goes on without a plugin that cannot be loaded. Nil: it never does.
+	broken func(name, path string, err error) bool
 	// set are values that an operator gave the knobs of a plugin, over all others. Nil: none.
 	set func(plugin string) (abi.Config, error)
 }
@@ -375,7 +377,11 @@ func (l *loader) loadAll(
 		progress.Step("loading %s", c.Name)
 		p, err := l.loadConfigured(ctx, c.Path, c)
 		if err != nil {
-			return nil, fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
+			err = fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
+			if l.broken == nil || !l.broken(c.Name, c.Path, err) {
+				return nil, err
+			}
+			continue
 		}
 		loaded = append(loaded, p)
 	}
@@ -383,9 +389,16 @@ func (l *loader) loadAll(
 		progress.Step("loading %s", filepath.Base(path))
 		p, err := l.load(ctx, path, false)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			err = fmt.Errorf("%s: %w", path, err)
+			if l.broken == nil || !l.broken(filepath.Base(path), path, err) {
+				return nil, err
+			}
+			continue
 		}
 		loaded = append(loaded, p)
+	}
+	if len(loaded) < len(conf.plugins())+len(paths) {
+		return loaded, nil // a flag may be for the one that is missing
 	}
 	return loaded, l.unusedFlag()
 }

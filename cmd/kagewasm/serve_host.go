@@ -47,13 +47,17 @@ type serveHost struct {
 	mu       sync.Mutex
 	counters map[tokens.Encoding]*tokens.Counter
 	now      *generation
-	past     sync.WaitGroup // generations that are being closed
+	seen     *config.Config  // what now was made of, or could not be
+	atStart  map[string]bool // the files of plugins that were no modules when the server began
+	problem  string          // why the last agent could not be made that could not
+	past     sync.WaitGroup  // generations that are being closed
 }
 
 var _ service.Host = (*serveHost)(nil)
 
 // generation is all that was made of a configuration, as long as nothing changes.
 type generation struct {
+	later   bool           // than the one that the server began with
 	conf    *config.Config // nil where there is none
 	agents  map[agentKey]*service.Agent
 	loaders map[string]*loaded // by the agent's path
@@ -65,6 +69,7 @@ type agentKey struct{ path, model string }
 type loaded struct {
 	loader  *loader
 	plugins []*runtime.Plugin
+	missing []*unloaded
 }
 
 func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit func(kagewasm.Event)) (*serveHost, error) {
@@ -73,6 +78,7 @@ func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit fun
 	h.breaker = hooks.NewBreaker(hooks.BreakerOptions{Changed: h.learned})
 	conf, err := f.configured(e, "", nil) // which asks whether it is trusted
 	if err == nil {
+		h.begin(conf.file)
 		h.live, err = followed(e, &f.configFlag, conf.file, func(err error) {
 			h.log.Warn("the configuration has changed and cannot be used: the one before holds", "error", err)
 		})
@@ -121,9 +127,11 @@ func (h *serveHost) ResetBreaker(ctx context.Context, digest string) error {
 
 // current is the generation that holds now.
 func (h *serveHost) current() *generation {
-	c := h.live.current()
-	if h.now == nil || h.now.conf != c {
-		h.replace(c)
+	switch c := h.live.current(); {
+	case h.now == nil:
+		h.now, h.seen = newGeneration(c), c
+	case h.seen != c:
+		h.change(c)
 	}
 	return h.now
 }
@@ -133,7 +141,7 @@ func (h *serveHost) current() *generation {
 const closeLater = 6 * time.Minute
 
 // replace begins a new generation.
-func (h *serveHost) replace(c *config.Config) {
+func (h *serveHost) replace(next *generation) {
 	if old := h.now; old != nil {
 		h.past.Add(1)
 		time.AfterFunc(closeLater, func() {
@@ -141,7 +149,11 @@ func (h *serveHost) replace(c *config.Config) {
 			old.close(context.Background())
 		})
 	}
-	h.now = &generation{conf: c, agents: make(map[agentKey]*service.Agent), loaders: make(map[string]*loaded)}
+	h.now = next
+}
+
+func newGeneration(c *config.Config) *generation {
+	return &generation{conf: c, agents: make(map[agentKey]*service.Agent), loaders: make(map[string]*loaded)}
 }
 
 func (g *generation) close(ctx context.Context) {
@@ -159,7 +171,11 @@ func (h *serveHost) Agent(ctx context.Context, path, model string) (*service.Age
 	if a := g.agents[key]; a != nil {
 		return a, nil
 	}
-	a, err := h.agent(context.WithoutCancel(ctx), g, path, model) // it is made for all
+	a, err := h.agent(context.WithoutCancel(ctx), g, path, model, without(h, g)) // it is made for all
+	if err != nil && err.Error() != h.problem {
+		h.problem = err.Error()
+		h.log.Error("an agent cannot be made", "agent", path, "error", err)
+	}
 	if err == nil {
 		if len(g.agents) >= maxAgents {
 			clear(g.agents) // names of models are the clients' to choose
@@ -172,7 +188,10 @@ func (h *serveHost) Agent(ctx context.Context, path, model string) (*service.Age
 // maxAgents bounds what is kept for pairs of an agent and a model.
 const maxAgents = 500
 
-func (h *serveHost) agent(ctx context.Context, g *generation, path, model string) (*service.Agent, error) {
+// agent makes an agent, also without the plugins that are spared.
+func (h *serveHost) agent(
+	ctx context.Context, g *generation, path, model string, spares sparing,
+) (*service.Agent, error) {
 	conf := configured{}
 	if g.conf != nil {
 		conf = configured{file: g.conf, agent: g.conf.Agent(path)}
@@ -186,7 +205,7 @@ func (h *serveHost) agent(ctx context.Context, g *generation, path, model string
 	if err != nil {
 		return nil, err
 	}
-	opts, err := h.options(ctx, g, conf, path, counter)
+	opts, err := h.options(ctx, g, conf, path, counter, spares)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +226,7 @@ func (h *serveHost) agent(ctx context.Context, g *generation, path, model string
 
 // options are those of an agent's compactor.
 func (h *serveHost) options(
-	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter,
+	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, spares sparing,
 ) (kagewasm.Options, error) {
 	model, err := conf.models()
 	if err != nil {
@@ -221,7 +240,7 @@ func (h *serveHost) options(
 			h.log.Warn("what a provider said of its model is not kept", "model", model, "error", err)
 		}
 	}
-	l, err := h.loaded(ctx, g, conf, path, counter, model)
+	l, err := h.loaded(ctx, g, conf, path, counter, model, spares)
 	if err != nil {
 		return opts, err
 	}
@@ -231,12 +250,18 @@ func (h *serveHost) options(
 	for _, p := range l.plugins {
 		opts.Plugins = append(opts.Plugins, p)
 	}
+	for _, p := range l.missing {
+		if !slices.ContainsFunc(opts.Plugins, func(o hooks.Plugin) bool { return o.Manifest().Name == p.manifest.Name }) {
+			opts.Plugins = append(opts.Plugins, p)
+		}
+	}
 	return opts, nil
 }
 
 // loaded are the plugins of an agent, with the values that an operator gave their knobs.
 func (h *serveHost) loaded(
 	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, model abi.Model,
+	spares sparing,
 ) (*loaded, error) {
 	if l := g.loaders[path]; l != nil {
 		return l, nil
@@ -251,6 +276,14 @@ func (h *serveHost) loaded(
 		l.loader.set = func(name string) (abi.Config, error) {
 			values, err := h.store.Knobs(ctx, name, path)
 			return abi.Config(values), err
+		}
+		l.loader.broken = func(name, file string, err error) bool {
+			if !spares(file) {
+				return false
+			}
+			h.log.Error("a plugin cannot be loaded: compactions go on without it", "agent", path, "error", err)
+			l.missing = append(l.missing, standIn(conf, name, err))
+			return true
 		}
 		if l.plugins, err = l.loader.loadAll(ctx, conf, h.flags.compact.plugins, ui.NewProgress(nil, 0)); err != nil {
 			l.loader.close(ctx)
@@ -362,6 +395,7 @@ func (h *serveHost) described(name, path string, c config.Plugin) *service.Plugi
 		return p
 	}
 	m := module.Manifest()
+	p.Error = h.now.problem(name, m.Name)
 	p.Name, p.Version, p.Digest, p.Knobs = m.Name, m.Version, module.Digest(), m.Knobs
 	p.Roles, p.Hooks = append(p.Roles, m.Roles...), append(p.Hooks, m.Hooks...)
 	for _, c := range h.breaker.Circuits() {
@@ -381,7 +415,7 @@ func (h *serveHost) KnobsChanged() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.now != nil {
-		h.replace(h.now.conf)
+		h.change(h.now.conf)
 	}
 }
 

@@ -66,7 +66,8 @@ func (h *serveHost) Plug(name, version string) (service.Host, error) {
 	next.breaker = h.breaker
 	if was != nil {
 		was.mu.Lock()
-		was.replace(nil) // which closes its plugins when nobody uses them any more
+		was.replace(newGeneration(nil)) // which closes its plugins when nobody uses them any more
+		was.seen = nil
 		was.mu.Unlock()
 	}
 	if h.plugs.open == nil {

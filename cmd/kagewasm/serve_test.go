@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -41,10 +42,16 @@ func serve(t *testing.T, home, dir string, args ...string) *served {
 // serveBy starts one by a program.
 func serveBy(t *testing.T, program, home, dir string, args ...string) *served {
 	t.Helper()
+	return serveTo(t, os.Stderr, program, home, dir, args...)
+}
+
+// serveTo starts one by a program, which logs there.
+func serveTo(t *testing.T, log io.Writer, program, home, dir string, args ...string) *served {
+	t.Helper()
 	s := &served{home: home, Cmd: exec.Command(program, append([]string{"serve", "--json", "--state", home},
 		args...)...)}
 	s.Env = environment(home)
-	s.Dir, s.Stderr = dir, os.Stderr
+	s.Dir, s.Stderr = dir, log
 	out, err := s.StdoutPipe()
 	if err == nil {
 		err = s.Start()

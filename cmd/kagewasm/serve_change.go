@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/config"
+)
+
+// change goes by another configuration, or by other values of knobs and settings. Where the plugins of an agent that is
+// in use cannot be loaded with it, it changes nothing, as sessions go on with what they have.
+func (h *serveHost) change(c *config.Config) {
+	h.seen = c
+	next := newGeneration(c)
+	next.later = true
+	for key := range h.now.agents {
+		if next.loaders[key.path] != nil {
+			continue
+		}
+		lacks := h.now.loaders[key.path] != nil && len(h.now.loaders[key.path].missing) > 0
+		a, err := h.agent(context.Background(), next, key.path, key.model, func(string) bool { return lacks })
+		if err != nil {
+			h.log.Warn("the configuration, a plugin or a knob has changed and cannot be used: what was made before holds until "+
+				"the next change", "agent", key.path, "error", err)
+			next.close(context.Background())
+			h.now.later = true // for agents that are not in use yet
+			return
+		}
+		next.agents[key] = a
+	}
+	h.replace(next)
+}
+
+// unloaded stands for a plugin of a running server that cannot be loaded: that is a failure in each compaction, and
+// stalls none.
+type unloaded struct {
+	manifest *abi.Manifest
+	err      *abi.Error
+}
+
+// standIn stands for the plugin of a name. Its own manifest is not known.
+func standIn(conf configured, name string, err error) *unloaded {
+	role := abi.RoleObserver
+	if conf.agent != nil && conf.agent.Compactor == name {
+		role = abi.RoleCompactor
+	}
+	e := abi.AsError(errors.Unwrap(err))
+	return &unloaded{&abi.Manifest{Name: name, Roles: []abi.PluginRole{role}},
+		&abi.Error{Code: abi.CodeOf(err), Op: "load", Plugin: name, Message: "the plugin cannot be loaded: " + e.Message,
+			Hint: "repair it, and touch the configuration", Err: err}}
+}
+
+// Manifest implements hooks.Plugin.
+func (u *unloaded) Manifest() *abi.Manifest { return u.manifest }
+
+// Hooks implements hooks.Plugin.
+func (u *unloaded) Hooks() []abi.Hook { return []abi.Hook{abi.HookPreCompact} }
+
+// Digest implements hooks.Plugin.
+func (u *unloaded) Digest() string { return "" }
+
+// Granted implements hooks.Plugin.
+func (u *unloaded) Granted(abi.Capability) bool { return false }
+
+// Call implements hooks.Plugin.
+func (u *unloaded) Call(context.Context, *abi.Input) (*abi.Output, abi.CallStats, error) {
+	return nil, abi.CallStats{}, u.err
+}
+
+// sparing says which plugins, by their files, an agent is made without where they cannot be loaded.
+type sparing func(file string) bool
+
+// without spares all plugins of a configuration that has changed. Before that it spares those whose file was a module
+// when the server began, and is none any more.
+func without(h *serveHost, g *generation) sparing {
+	return func(file string) bool {
+		_, err := h.e.named().Open(file)
+		return g.later || err != nil && !h.atStart[file]
+	}
+}
+
+// begin logs the plugins that are no modules when a server starts: what their agents ask for is an error.
+func (h *serveHost) begin(c *config.Config) {
+	files := slices.Clone(h.flags.compact.plugins)
+	if c != nil {
+		for _, p := range c.Plugins {
+			files = append(files, p.Path)
+		}
+	}
+	h.atStart = make(map[string]bool)
+	for _, file := range files {
+		if _, err := h.e.named().Open(file); err != nil {
+			h.atStart[file] = true
+			h.log.Error("a plugin cannot be loaded: what its agents ask for is an error", "plugin", file, "error", err)
+		}
+	}
+}
+
+// problem is why a plugin cannot be loaded in any agent, "" where nothing says so.
+func (g *generation) problem(names ...string) string {
+	for _, l := range g.loaders {
+		for _, u := range l.missing {
+			if slices.Contains(names, u.manifest.Name) {
+				return u.err.Message
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/servetest"
+	"github.com/kagewasm/kagewasm/internal/service"
+)
+
+// TestServeGoesOnWithBrokenPlugin: a module that cannot be loaded any more stalls no session of a running server.
+// Agents in use go on with what they have, others without the plugin, which is a failure in each of their compactions.
+func TestServeGoesOnWithBrokenPlugin(t *testing.T) {
+	features.Proves(t, "K7")
+	home, dir := filepath.Join(t.TempDir(), "state"), t.TempDir()
+	module, file := filepath.Join(dir, "b.wasm"), filepath.Join(dir, config.FileName)
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const settings = "plugins: {summary: {path: b.wasm}}\ncompaction: {compactor: summary}\nagents: {other: {}}\n"
+	write(module, string(misbehaving()["summary"]))
+	write(file, settings)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s := serveTo(t, log, os.Args[0], home, dir, "--listen", "none", "--config", file)
+	compacted := func(id, agent, plan, failure string) {
+		t.Helper()
+		var made struct{ Key string }
+		s.do(t, "POST", "/sessions", map[string]any{"id": id, "agent": agent, "context_window": 600}, &made)
+		id = url.PathEscape(made.Key)
+		s.do(t, "POST", "/sessions/"+id+"/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
+		var look service.Look
+		s.do(t, "GET", "/sessions/"+id+"/context", nil, &look)
+		by, failures := "", fmt.Sprint(look.Report.Failures)
+		if look.Report.Source != nil {
+			by = look.Report.Source.Name
+		}
+		if !look.Report.Compacted || by != plan || failure == "" && len(look.Report.Failures) > 0 ||
+			!strings.Contains(failures, failure) {
+			t.Errorf("%s: by %q, %v", id, by, failures)
+		}
+	}
+	compacted("before", "", "summary", "")
+	write(module, "junk")
+	change := func(comment string) {
+		write(file, settings+comment)
+		time.Sleep(time.Second) // until it is looked for again
+	}
+	change("# changed\n")
+	compacted("after", "", "summary", "")
+	compacted("again", "", "summary", "")
+	compacted("elsewhere", "other", "drop", "not a WebAssembly module")
+	var list struct{ Plugins []service.Plugin }
+	if s.do(t, "GET", "/plugins", nil, &list); !strings.Contains(list.Plugins[0].Error, "not a WebAssembly module") {
+		t.Errorf("%+v", list.Plugins)
+	}
+	if said := string(read(t, log.Name())); strings.Count(said, "cannot be used") != 1 ||
+		strings.Count(said, "cannot be loaded") != 1 {
+		t.Errorf("the log: %s", said)
+	}
+	write(module, string(misbehaving()["summary"]))
+	change("# repaired\n")
+	compacted("repaired", "other", "summary", "")
+}
+
+// TestServeSaysBrokenPlugins: a server says when it starts which plugin cannot be loaded.
+func TestServeSaysBrokenPlugins(t *testing.T) {
+	features.Proves(t, "K7")
+	junk := filepath.Join(t.TempDir(), "junk.wasm")
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err == nil {
+		err = os.WriteFile(junk, []byte("junk"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	serveTo(t, log, os.Args[0], filepath.Join(t.TempDir(), "state"), t.TempDir(), "--listen", "none", "--no-config",
+		"--plugin", junk)
+	if said := string(read(t, log.Name())); !strings.Contains(said, "junk.wasm") ||
+		!strings.Contains(said, "not a WebAssembly module") {
+		t.Errorf("the log: %s", said)
+	}
+}
