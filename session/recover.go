@@ -3,9 +3,11 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // recover makes a call again that the provider refused as too long, of a session that is
@@ -23,7 +25,7 @@ func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error
 	if policy.Recovery == kagewasm.RecoverDescend {
 		return d.descend(ctx, e, err)
 	}
-	shorter, _, cerr := d.shorten(ctx, &e, nil)
+	shorter, cerr := d.shorten(ctx, &e, nil)
 	switch {
 	case cerr != nil:
 		return nil, cerr
@@ -33,19 +35,18 @@ func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error
 	return d.call(ctx)
 }
 
-// descend lets fewer messages stay at the end, one less at each refusal. What does not make
-// the list shorter is not worth a call: where a compaction did not, none stays at once, and
-// where nothing could go, as a call and its result go together, one less stays.
+// descend lets fewer messages stay at the end, one less at each refusal than did. What does not make
+// the list shorter is not worth a call: none stays at once then.
 func (d *dispatch) descend(ctx context.Context, e abi.Exceeded, err error) ([]abi.Message, error) {
-	for keep := kagewasm.RecoverFrom; keep >= 0; keep-- {
-		shorter, compacted, cerr := d.shorten(ctx, &e, &keep)
+	for keep, last := kagewasm.RecoverFrom+1, false; !last; {
+		keep = max(0, min(keep-1, d.fewer()))
+		last = keep == 0
+		shorter, cerr := d.shorten(ctx, &e, &keep)
 		if cerr != nil {
 			return nil, cerr
 		}
-		if !shorter && compacted {
-			keep = min(keep, 1) // none is next, or nothing
-		}
 		if !shorter {
+			keep = 0
 			continue
 		}
 		var answer []abi.Message
@@ -58,6 +59,26 @@ func (d *dispatch) descend(ctx context.Context, e abi.Exceeded, err error) ([]ab
 		}
 	}
 	return nil, d.stuck(e, err)
+}
+
+// fewer is how many messages stay at the end without the first one there that may go. A call goes with its results, so
+// that one less would often change nothing.
+func (d *dispatch) fewer() (rest int) {
+	last := d.Results[len(d.Results)-1]
+	pinned := set.Of(last.Report.Pinned...)
+	all, results := 0, 0
+	for _, m := range slices.Backward(last.Messages) {
+		switch {
+		case m.Kind == abi.KindSummary:
+			return rest
+		case pinned[m.ID]:
+		case m.Role == abi.RoleTool:
+			results++
+		default:
+			rest, all, results = all, all+1+results, 0
+		}
+	}
+	return rest
 }
 
 // stuck is the error where the provider refuses a request in which nothing is left that
@@ -78,8 +99,8 @@ func (d *dispatch) stuck(e abi.Exceeded, err error) error {
 
 // shorten compacts a session that the provider refused as too long, so that at most keep
 // messages stay at the end where that is said, and reports whether that made it shorter
-// than it was, and whether anything went.
-func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (shorter, compacted bool, err error) {
+// than it was.
+func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (shorter bool, err error) {
 	before := d.tokens()
 	req := d.s.state.request(abi.TriggerOverflow)
 	req.Exceeded = e
@@ -90,11 +111,11 @@ func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (sho
 	case "":
 	case abi.CodeExceedsWindow: // by an estimate that was wrong already: let the provider judge once more
 	default:
-		return false, false, err
+		return false, err
 	}
 	report := &d.Results[len(d.Results)-1].Report
 	if window, ok := e.Window(before); ok {
 		d.s.state.learn(report.Scale.Tokens(window))
 	}
-	return d.tokens() < before, report.Compacted, nil
+	return d.tokens() < before, nil
 }

@@ -132,6 +132,43 @@ func TestDescendJumps(t *testing.T) {
 	}
 }
 
+// TestDescendWastesNoLook: where calls with many results go together, no look of the descent finds nothing that may go.
+// One that did not make the list shorter is the last but that for none.
+func TestDescendWastesNoLook(t *testing.T) {
+	features.Proves(t, "A11")
+	for _, results := range []int{1, 2, 5, 7} {
+		msgs := chat(3)
+		for k := range 8 {
+			call := abi.Message{ID: fmt.Sprintf("call%d", k), Role: abi.RoleAssistant, Content: abi.Text("I look at more of it.")}
+			var answers []abi.Message
+			for i := range results {
+				id := fmt.Sprintf("c%d-%d", k, i)
+				call.ToolCalls = append(call.ToolCalls, abi.ToolCall{ID: id, Name: "look"})
+				answers = append(answers, abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id,
+					Content: abi.Text(strings.Repeat("what was found ", 20))})
+			}
+			msgs = append(append(msgs, call), answers...)
+		}
+		var given [][]abi.Message
+		d, err := descends(t, msgs).Dispatch(t.Context(), takes(0, &given))
+		if abi.CodeOf(err) != abi.CodeExceedsWindow {
+			t.Fatal(err)
+		}
+		idle, looks := 0, d.Results[1:] // behind the one before the call
+		for _, r := range looks {
+			if !r.Report.Compacted {
+				idle++
+			}
+		}
+		if steps := 10/(results+1) + 2; idle > 1 || len(looks) > steps+1 {
+			t.Errorf("calls with %d results: %d looks of which %d did nothing, want %d", results, len(looks), idle, steps)
+		}
+		if n := len(given); len(given[n-1]) != 3 || n < 3 {
+			t.Errorf("calls with %d results: %d calls, %d messages at last", results, n, len(given[n-1]))
+		}
+	}
+}
+
 // TestRetryIsTheDefault: one compaction, one more call, and then the provider's own error.
 func TestRetryIsTheDefault(t *testing.T) {
 	features.Proves(t, "A11", "K3")
