@@ -23,7 +23,25 @@ type Dispatched struct {
 	// refused as too long. They count as one step of the agent.
 	Calls int
 
-	session *Session
+	session  *Session
+	epoch    int // of the list that was sent
+	unstored bool
+}
+
+// Unstored reports whether the model answered and the session does not have the answer, which [Dispatched.Store] can
+// still add: the journal failed, or took no message like that.
+func (d *Dispatched) Unstored() bool { return d.unstored }
+
+// Store adds an answer that is [Dispatched.Unstored], as it came or put right. What others wrote to the session since
+// stands before it. Its errors are those of [Session.Append], and conflict where the session was rolled back.
+func (d *Dispatched) Store(ctx context.Context, answer []abi.Message) error {
+	if !d.unstored {
+		return usage("dispatch", "no answer of this call waits to be stored")
+	}
+	d.Messages = answer
+	gone, err := d.session.state.take(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
+	d.unstored = err != nil && !gone
+	return err
 }
 
 // Used tells what the provider counted as the input of the call, cached or not. Where a
@@ -45,6 +63,8 @@ func (d *Dispatched) Used(tokens int) { d.session.state.tookLast(tokens) }
 //   - exceeds_window: the session cannot be made to fit a window that is known, and the model
 //     is not called; or the provider refuses it with nothing left that could go;
 //   - conflict: the session was rolled back meanwhile; the answer is returned and not added.
+//
+// Where the journal does not take an answer its error is returned: see [Dispatched.Unstored].
 func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) {
 	if call == nil {
 		return nil, usage("dispatch", "no call of the agent's model: give Dispatch one")
@@ -63,7 +83,6 @@ type dispatch struct {
 	Dispatched
 	s     *Session
 	model Call
-	epoch int // of the list that was sent
 }
 
 func (d *dispatch) run(ctx context.Context) error {
@@ -77,8 +96,8 @@ func (d *dispatch) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.Messages = answer
-	return d.s.state.take(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
+	d.unstored = true
+	return d.Store(ctx, answer)
 }
 
 // fit compacts before a call. A session that is too large for a window that is

@@ -30,6 +30,8 @@ type History struct {
 	// last.
 	undone []int
 	redone bool // the last entry is a redo
+	// adopt makes a checkpoint that somebody else proposed one of the session, nil for nothing.
+	adopt func(*Checkpoint)
 }
 
 // point is a session as an entry left it. Points share what they have in common,
@@ -151,7 +153,8 @@ func (h *History) Reject(ctx context.Context, id, why string) error {
 		Quiet: cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window))}})
 }
 
-// write adds an entry to the journal and takes it in.
+// write adds an entry to the journal and takes it in. Where somebody else was faster the error has the code conflict,
+// and the history is read again: it has what they wrote.
 func (h *History) write(ctx context.Context, e Entry) error {
 	e.Seq, e.Time = h.next(), h.now().UTC().Format(time.RFC3339)
 	p, err := h.after(&e)
@@ -159,10 +162,32 @@ func (h *History) write(ctx context.Context, e Entry) error {
 		return err
 	}
 	if err := h.journal.Append(ctx, h.key, e); err != nil {
+		if abi.CodeOf(err) == abi.CodeConflict {
+			reread(ctx, h)
+		}
 		return err
 	}
 	h.add(&e, p)
 	return nil
+}
+
+// reread takes in what others wrote behind the entries that are known. Where the journal does not go on with those, as
+// of a session that was deleted, or cannot be read, all stays as it is.
+func reread(ctx context.Context, h *History) {
+	now, err := OpenHistory(ctx, h.journal, h.key, h.now)
+	if err != nil || now.Len() <= h.Len() ||
+		!slices.Equal(idsOf(now.points[h.Len()].messages), idsOf(h.last().messages)) {
+		return
+	}
+	now.adopt = h.adopt
+	switch was := h.pending; {
+	case now.pending == nil:
+	case was != nil && was.ID == now.pending.ID:
+		now.pending = was // which knows the request that it came of
+	case now.adopt != nil:
+		now.adopt(now.pending)
+	}
+	*h = *now
 }
 
 // next is the number of the next entry.

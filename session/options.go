@@ -54,9 +54,11 @@ func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, e
 	if err != nil {
 		return nil, err
 	}
+	h.adopt = func(cp *Checkpoint) {
+		cp.compactor, cp.req.Session, cp.req.Overhead = c, opts.Session, opts.Overhead
+	}
 	if h.pending != nil {
-		h.pending.compactor = c
-		h.pending.req.Session, h.pending.req.Overhead = opts.Session, opts.Overhead
+		h.adopt(h.pending)
 	}
 	return &Session{compactor: c, tooLong: opts.TooLong, gate: gate{busy: make(chan struct{}, 1)},
 		state: state{id: opts.Session, overhead: opts.Overhead, recall: opts.Recall, history: h}}, nil

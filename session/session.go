@@ -39,7 +39,7 @@ func (s *Session) Compactions() []abi.Record { return s.state.compactions() }
 
 // Append adds messages that arrived. Their ids have to be ones that the session has
 // never seen, also among those that were superseded. A message without one gets one:
-// see [Session.Messages].
+// see [Session.Messages]. What others wrote to the journal meanwhile stands before them.
 func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 	return s.state.append(ctx, msgs)
 }

@@ -205,8 +205,8 @@ func TestTheModelSeesLess(t *testing.T) {
 	}
 }
 
-// TestSessionsAreKept: a session that is opened again is as it was left; two
-// that write to one journal cannot both win.
+// TestSessionsAreKept: a session that is opened again is as it was left; of two
+// that write to one journal each has what the other wrote, and nothing is written twice.
 func TestSessionsAreKept(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	opts := session.Options{Session: abi.Session{ID: "s1", ContextWindow: new(400)}, Journal: new(session.MemoryJournal)}
@@ -227,8 +227,17 @@ func TestSessionsAreKept(t *testing.T) {
 	if err := s.Append(t.Context(), abi.Message{ID: "n1", Role: abi.RoleUser, Content: abi.Text("Hello.")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Append(t.Context(), abi.Message{ID: "n2", Role: abi.RoleUser,
-		Content: abi.Text("Hello.")}); abi.CodeOf(err) != abi.CodeConflict {
+	h, err := session.OpenHistory(t.Context(), opts.Journal, "s1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n2 := abi.Message{ID: "n2", Role: abi.RoleUser, Content: abi.Text("Hello.")}
+	if err := again.Append(t.Context(), n2); err != nil || !has(again.Messages(), "n1") || !has(again.Messages(), "n2") {
+		t.Errorf("behind what another wrote: %v: %s", err, ids(again.Messages()))
+	}
+	n2.ID = "n3"
+	if err := h.Append(t.Context(), n2); abi.CodeOf(err) != abi.CodeConflict || !reflect.DeepEqual(h.Messages(),
+		again.Messages()) {
 		t.Errorf("two wrote the same entry: %v", err)
 	}
 	sub := opts

@@ -46,7 +46,30 @@ func (s *state) compactions() []abi.Record {
 func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.Append(ctx, msgs...)
+	return arrive(ctx, s.history, anyEpoch, msgs)
+}
+
+// maxArrivals bounds how often messages are added again because somebody else wrote to the session meanwhile.
+const maxArrivals = 10
+
+// anyEpoch is for messages that answer to no list.
+const anyEpoch = -1
+
+// arrive adds messages that answer to the list of an epoch, behind what others wrote to the session meanwhile.
+func arrive(ctx context.Context, h *History, epoch int, msgs []abi.Message) (err error) {
+	for range maxArrivals {
+		if epoch != anyEpoch && h.epoch != epoch {
+			return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
+				Message: "the session was rolled back while the model was asked: its answer was not added",
+				Hint:    "it stands in Dispatched.Messages; call again"}
+		}
+		known := h.Len()
+		err = h.Append(ctx, msgs...)
+		if abi.CodeOf(err) != abi.CodeConflict || h.Len() == known {
+			break
+		}
+	}
+	return err
 }
 
 // wasSent notes what a provider's cache can serve from now on.
@@ -75,16 +98,12 @@ func (s *state) usedOf(list []abi.Message) *kagewasm.Used {
 }
 
 // take adds the answer to a call that was made in an epoch. Where the
-// session was rolled back since, it answers to what was taken back.
-func (s *state) take(ctx context.Context, epoch int, answer []abi.Message) error {
+// session was rolled back since, it answers to what was taken back: it is gone.
+func (s *state) take(ctx context.Context, epoch int, answer []abi.Message) (gone bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.history.epoch != epoch {
-		return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
-			Message: "the session was rolled back while the model was asked: its answer was not added",
-			Hint:    "it stands in Dispatched.Messages; call again"}
-	}
-	return s.history.Append(ctx, answer...)
+	err = arrive(ctx, s.history, epoch, answer)
+	return s.history.epoch != epoch, err
 }
 
 // learn keeps what a provider said its window is, so that the next request fits.

@@ -110,6 +110,7 @@ type call struct {
 	cancel context.CancelFunc
 	offers chan []abi.Message // what to send to the model
 	words  chan word          // what came of it
+	failed chan error         // why an answer is not stored, which may come again
 	done   chan struct{}      // closed when the dispatch has ended
 
 	dispatched *session.Dispatched // once done
@@ -158,7 +159,7 @@ func (s *loop) BeginCall(ctx context.Context, key string, wait time.Duration) (l
 // begin starts the dispatch of a call.
 func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait time.Duration) (*call, error) {
 	c := &call{id: "call-" + strings.ToLower(rand.Text()[:16]), offers: make(chan []abi.Message),
-		words: make(chan word), done: make(chan struct{})}
+		words: make(chan word), failed: make(chan error), done: make(chan struct{})}
 	for {
 		if err := l.wait(ctx, wait); err != nil {
 			return nil, err
@@ -180,8 +181,13 @@ func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait t
 		c.dispatched, c.err = open.Dispatch(run, func(ctx context.Context, msgs []abi.Message) ([]abi.Message, error) {
 			return c.ask(ctx, msgs)
 		})
+		for c.again(run) {
+		}
 		l.mu.Lock()
 		l.call = nil
+		if l.session != open {
+			l.session = nil // it was opened beside the one that has the answer
+		}
 		l.mu.Unlock()
 		close(c.done)
 	})
@@ -200,6 +206,29 @@ func (c *call) ask(ctx context.Context, msgs []abi.Message) ([]abi.Message, erro
 		return w.answer, w.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// again tells the client that its answer is not stored, and takes the one that it sends then. It reports whether that
+// was one.
+func (c *call) again(ctx context.Context) bool {
+	if c.dispatched == nil || !c.dispatched.Unstored() {
+		return false
+	}
+	select {
+	case c.failed <- c.err:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case w := <-c.words:
+		if c.err = w.err; w.err == nil {
+			c.err = c.dispatched.Store(ctx, w.answer)
+		}
+		return w.err == nil
+	case <-ctx.Done():
+		c.err = ctx.Err()
+		return false
 	}
 }
 
@@ -245,7 +274,7 @@ type Usage struct {
 }
 
 // EndCall takes the answer of a call, adds it to the session, and what it took to its
-// costs.
+// costs. While the answer cannot be stored the call stays in flight, for it to be sent again.
 func (s *loop) EndCall(ctx context.Context, key, id string, answer []abi.Message, u *Usage) (*Look, error) {
 	l, c, release, err := s.callOf(key, id)
 	if err != nil {
@@ -254,7 +283,11 @@ func (s *loop) EndCall(ctx context.Context, key, id string, answer []abi.Message
 	defer release()
 	select {
 	case c.words <- word{answer: answer}:
-		<-c.done
+		select {
+		case <-c.done:
+		case err := <-c.failed:
+			return nil, err
+		}
 	case <-c.done:
 	case <-ctx.Done():
 		return nil, gaveUp(ctx)

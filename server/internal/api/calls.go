@@ -70,7 +70,10 @@ func (a *api) calls() {
 			return lookOf(a.s.BeginCall(ctx, in.Session, in.duration()))
 		})
 	add(a, op{id: "end-call", method: http.MethodPost, path: "/sessions/{session}/calls/{call}/answer", tag: tag,
-		summary: "The model has answered: add it, and what it took", errors: []int{404, 409, 422}, loose: true},
+		summary: "The model has answered: add it, and what it took", errors: []int{404, 409, 422, 503}, loose: true,
+		text: "It stands behind what others made of the session meanwhile. While the answer cannot be stored the call " +
+			"stays in flight: send it again, or give the call up. Where the session was rolled back meanwhile the call " +
+			"ends, with 409."},
 		func(ctx context.Context, in *struct {
 			ByCall
 			Body loose[answerBody]
