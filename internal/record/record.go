@@ -119,6 +119,15 @@ func (r *Run) Earlier(ctx context.Context, s *store.Store) ([]session.StoredMess
 	return lists.Filter(all, func(m session.StoredMessage) bool { return m.Superseded && !here[m.Text()] }), err
 }
 
+// Key is the key of the session in the store.
+func (r *Run) Key(ctx context.Context, j session.Journal) (string, error) {
+	if r.File.ID != "" {
+		return session.Key(r.Session), nil
+	}
+	_, named, err := r.find(ctx, j)
+	return session.Key(named), err
+}
+
 // find finds the session that the file goes on with. Where the file does not name it,
 // sessions that begin alike are told apart by what follows.
 func (r *Run) find(ctx context.Context, tx session.Journal) (best *session.History, named abi.Session, err error) {

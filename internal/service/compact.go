@@ -73,6 +73,9 @@ func (s *compactions) Compact(ctx context.Context, key string, m Manual, version
 		if err := l.at(version); err != nil {
 			return err // before a model is asked for it
 		}
+		if err := l.running(); err != nil {
+			return err
+		}
 		by, err := s.compactorOf(ctx, l, open, m.Agent)
 		if err != nil {
 			return err
@@ -115,17 +118,28 @@ func (s *compactions) compactorOf(
 		return nil, err
 	}
 	l.mu.Lock()
-	row, busy := l.row, l.call != nil || len(l.turns) > 0
+	row := l.row
 	l.mu.Unlock()
-	if busy {
-		return nil, &abi.Error{Code: abi.CodeBusy, Op: "compact", Message: "a turn is running",
-			Hint: "compact when it has ended"}
-	}
 	agent, err := s.host.Agent(ctx, *path, row.Model)
 	if err != nil {
 		return nil, err
 	}
 	return s.openOn(ctx, l, &row, agent)
+}
+
+// running is that of a session that need not be open.
+func (s *compactions) running(ctx context.Context, key string) error {
+	l, release := s.take(key)
+	defer release()
+	l.mu.Lock()
+	if l.session == nil { // the turns that an earlier process left
+		if err := s.resume(ctx, l); err != nil {
+			l.mu.Unlock()
+			return err
+		}
+	}
+	l.mu.Unlock()
+	return l.running()
 }
 
 // reopen has a session opened again when it is needed next: it was changed beside the open

@@ -51,6 +51,17 @@ func (l *live) idle() bool {
 	return !busy && l.call == nil && len(l.turns) == 0 && len(l.wishes) == 0
 }
 
+// running is the error of a compaction that a person asks for while a turn or a call runs.
+func (l *live) running() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.call == nil && len(l.turns) == 0 {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeBusy, Op: "compact", Message: "a turn is running",
+		Hint: "compact when it has ended, or have the agent ask for it"}
+}
+
 func (l *live) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

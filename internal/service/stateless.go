@@ -57,11 +57,21 @@ type Made struct {
 	RecordError string `json:"record_error,omitempty"`
 }
 
-// CompactOnce compacts a session that the caller keeps.
+// CompactOnce compacts a session that the caller keeps. What a person asks for is refused while a turn or a call of
+// the stored session runs, as with Compact.
 func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	o, err := s.once(ctx, &in, nil)
 	if err != nil {
 		return nil, err
+	}
+	if o.req.Force && (in.Reason == "" || in.Reason == abi.TriggerManual) {
+		key, err := o.run.Key(ctx, s.store)
+		if err == nil {
+			err = s.running(ctx, key)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if o.run.Result, err = o.agent.Compactor.Compact(ctx, o.req); o.run.Result == nil ||
 		err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {

@@ -46,11 +46,12 @@ func (a *api) compactions() {
 			return compactedOf(a.s.Compact(ctx, in.Session, in.Body, version))
 		})
 	add(a, op{id: "compact-once", method: http.MethodPost, path: "/compact", tag: tag, loose: true,
-		summary: "Compact messages that the caller keeps", errors: []int{422},
+		summary: "Compact messages that the caller keeps", errors: []int{409, 422},
 		text: "messages is a session in any known form: a list or a request body of OpenAI's chat or Responses API, of " +
 			"Anthropic's Messages API or of Gemini's, a list of neutral messages (with format neutral), or the text of a " +
 			"session file as a string. The answer has it in the same form, and the report. Below the threshold the " +
-			"messages are those that came, unless force is set."}, a.compactOnce)
+			"messages are those that came, unless force is set. What a person asks for with force is 409 at once, with the " +
+			"code busy, while a turn or a call runs of the session with that id."}, a.compactOnce)
 	add(a, op{id: "end-turn-once", method: http.MethodPost, path: "/turn-end", tag: tag, loose: true,
 		summary: "A turn has ended of messages that the caller keeps: plugins hear of it", errors: []int{422},
 		text: "The body is that of compact-once. Nothing is compacted: wanted says what the caller should have compacted, " +
