@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -101,7 +102,7 @@ func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAge
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or
 // a call runs it fails at once, with the code busy. Of the request it takes
-// Target, Overrides, DryRun, Instructions, Release and Audit.
+// Reason, which is manual by default, Target, Overrides, DryRun, Instructions, Release and Audit.
 func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm.Result, error) {
 	if err := s.gate.tryEnter(); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm
 	if err := s.state.paused(); err != nil {
 		return nil, err
 	}
-	req := s.state.request(abi.TriggerManual)
+	req := s.state.request(cmp.Or(with.Reason, abi.TriggerManual))
 	req.Force = true
 	req.Target, req.Overrides, req.DryRun = with.Target, with.Overrides, with.DryRun
 	req.Instructions, req.Release, req.Audit = with.Instructions, with.Release, with.Audit

@@ -31,7 +31,7 @@ func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Requ
 	}
 	f := c.f.compactFlags
 	f.format, f.to, f.instructions = string(transcript.Auto), string(transcript.Same), r.Focus
-	f.force, f.dryRun, f.quiet = true, r.DryRun, true
+	f.force, f.dryRun, f.quiet, f.reason = true, r.DryRun, true, string(abi.TriggerAgent)
 	e := c.e
 	e.stdout = io.Discard
 	run, _, err := f.do(ctx, e, path, ui.NewProgress(nil, 0))
@@ -86,7 +86,7 @@ func compactStored(
 	if err != nil {
 		return nil, err
 	}
-	result, err := open.Compact(ctx, kagewasm.Request{DryRun: r.DryRun, Instructions: r.Focus})
+	result, err := open.Compact(ctx, kagewasm.Request{Reason: abi.TriggerAgent, DryRun: r.DryRun, Instructions: r.Focus})
 	if result != nil {
 		err = errors.Join(err, result.Settle(ctx))
 	}

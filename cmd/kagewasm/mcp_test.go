@@ -333,6 +333,50 @@ func TestMCPCompact(t *testing.T) {
 	}
 }
 
+// TestMCPCompactIsTheAgents: what the tool compacts, a stored session or a file, was asked for by the agent, as the
+// record and each entry of the audit log say.
+func TestMCPCompactIsTheAgents(t *testing.T) {
+	features.Proves(t, "I5")
+	h := newToolHome(t, longSession(120))
+	c, stored := h.connect(t, nil), h.session(t).Key
+	other := filepath.Join(h.dir, "other.jsonl")
+	if err := os.WriteFile(other, []byte(strings.ReplaceAll(longSession(90), "parcel", "letter")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, with := range []arguments{{"session": stored}, {"file": other}} {
+		if text, failed := call(t, c, "compact", with); failed {
+			t.Fatal(text)
+		}
+	}
+	s, err := state.ReadSessions(t.Context(), "", h.state, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	list, _, err := s.Sessions(t.Context(), "", 10)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, one := range list {
+		records, err := s.Records(t.Context(), one.Key)
+		if err != nil || records[len(records)-1].Trigger != abi.TriggerAgent {
+			t.Errorf("%s: %+v, %v", one.Key, records, err)
+		}
+		var triggers []abi.TriggerReason
+		if err := s.Audit(t.Context(), one.Key, 0, func(a store.Audited) error {
+			var e store.AuditEntry
+			err := json.Unmarshal(a.Entry, &e)
+			triggers = append(triggers, e.Trigger)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(triggers); n < 2 || triggers[n-2] != abi.TriggerAgent || triggers[n-1] != abi.TriggerAgent {
+			t.Errorf("%s: the log has %q", one.Key, triggers)
+		}
+	}
+}
+
 // TestMCPCompactFile: a session file is compacted into the store, and stays as it is.
 func TestMCPCompactFile(t *testing.T) {
 	h := newToolHome(t, longSession(120))
