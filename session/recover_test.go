@@ -139,7 +139,7 @@ func TestDescendWastesNoLook(t *testing.T) {
 	for _, results := range []int{1, 2, 5, 7} {
 		msgs := chat(3)
 		for k := range 8 {
-			call := abi.Message{ID: fmt.Sprintf("call%d", k), Role: abi.RoleAssistant, Content: abi.Text("I look at more of it.")}
+			call := abi.Message{ID: fmt.Sprintf("call%d", k), Role: abi.RoleAssistant, Content: abi.Text("I look at it.")}
 			var answers []abi.Message
 			for i := range results {
 				id := fmt.Sprintf("c%d-%d", k, i)
