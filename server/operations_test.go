@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,13 +128,15 @@ func TestEveryOperation(t *testing.T) {
 	host := &servetest.Host{PluginList: []service.Plugin{knobbed()}, ModelList: []service.Model{{Alias: "fast"}}}
 	w := walk(t, servetest.Start(t, host, service.Options{Recall: true}))
 	walkSessions(t, w)
+	walkImport(t, w)
 	walkLoop(t, w)
 	walkCompactions(t, w)
 	walkHistory(t, w)
 	walkOperator(t, w)
 	walkCheckpoints(t, w)
 	for id, o := range w.operations {
-		wrong := strings.Contains(o.path, "{") || strings.Contains("list-sessions list-audit watch compact-once", id)
+		wrong := strings.Contains(o.path, "{") ||
+			strings.Contains("list-sessions list-audit watch compact-once import-session", id)
 		if o.good == 0 || wrong && o.bad == 0 {
 			t.Errorf("%s: asked %d times rightly, %d times wrongly", id, o.good, o.bad)
 		}
@@ -186,6 +189,42 @@ func walkSessions(t *testing.T, w *walker) {
 	walkMessages(t, w, one.Key, tag)
 	w.ok("delete-session", nil, nil, "session", made.Key)
 	w.no(404, "not_found", "delete-session", nil, "session", made.Key)
+}
+
+// walkImport: a log comes in as the page takes it, in any form that a body has, and nothing is compacted.
+func walkImport(t *testing.T, w *walker) {
+	file, err := os.ReadFile("../testdata/demo.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := w.Service.Import(t.Context(), service.File{Name: "demo.jsonl", Data: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one store.Session
+	r := w.ok("import-session", map[string]any{"messages": string(file), "name": "demo.jsonl", "id": "demo/1",
+		"context_window": 3000}, &one)
+	if at := r.Header.Get("Location"); r.Status != 201 || at != "/api/v1/sessions/demo%2F1" || one.Key != "demo/1" ||
+		one.Window != 3000 || one.Source != "demo.jsonl" || one.Compactions != 0 || one.Messages != page.Messages ||
+		one.Tokens != page.Tokens {
+		t.Errorf("%d at %s: %+v, want what the page makes: %+v", r.Status, at, one, page)
+	}
+	chat := servetest.Chat(3)
+	for i, messages := range []any{chat, chat, servetest.Chat(4)} { // once more, and a log that has grown
+		w.ok("import-session", map[string]any{"messages": messages, "format": "neutral", "id": "chat"}, &one)
+		if want := len(chat) + 2*(i/2); one.Key != "chat" || one.Messages != want || one.Version != 1+i/2 {
+			t.Errorf("import %d: %d messages at version %d, want %d", i, one.Messages, one.Version, want)
+		}
+	}
+	w.no(422, abi.CodeUsage, "import-session", map[string]any{})
+	w.no(400, abi.CodeBadInput, "import-session", map[string]any{"messages": "{"})
+	w.no(400, abi.CodeBadInput, "import-session", map[string]any{"messages": chat, "force": true})
+	w.no(422, abi.CodeUsage, "import-session", map[string]any{"messages": chat, "format": "clay"})
+	w.no(422, abi.CodeUsage, "import-session", map[string]any{"messages": chat, "format": "neutral", "id": "a#b"})
+	w.no(422, abi.CodeUsage, "import-session", map[string]any{"messages": chat, "format": "neutral", "context_window": -1})
+	for _, key := range []string{page.Key, "demo/1", "chat"} {
+		w.ok("delete-session", nil, nil, "session", key)
+	}
 }
 
 func walkMessages(t *testing.T, w *walker, key, tag string) {

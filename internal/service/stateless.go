@@ -131,7 +131,7 @@ func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bo
 			return o, err
 		}
 	}
-	if o.doc, err = documentOf(in.Messages, transcript.Format(in.Format)); err != nil {
+	if o.doc, err = documentOf("compact", in.Messages, transcript.Format(in.Format)); err != nil {
 		return o, err
 	}
 	file, err := transcript.ReadContext(ctx, cmp.Or(in.Name, "messages"), o.doc.data, o.doc.format)
@@ -230,22 +230,22 @@ type document struct {
 }
 
 // documentOf makes a file of what a request has.
-func documentOf(raw json.RawMessage, format transcript.Format) (*document, error) {
+func documentOf(op string, raw json.RawMessage, format transcript.Format) (*document, error) {
 	d := &document{format: format}
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
-		return nil, usage("compact", "no messages: give a list, a request body, or a file's text as a string")
+		return nil, usage(op, "no messages: give a list, a request body, or a file's text as a string")
 	case raw[0] == '"':
 		var text string
 		if err := json.Unmarshal(raw, &text); err != nil {
-			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "compact", Message: "messages: " + err.Error(), Err: err}
+			return nil, &abi.Error{Code: abi.CodeBadInput, Op: op, Message: "messages: " + err.Error(), Err: err}
 		}
 		d.data, d.text = []byte(text), true
 	case raw[0] == '[' && format == transcript.Neutral:
 		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "compact", Message: "messages: " + err.Error(), Err: err}
+			return nil, &abi.Error{Code: abi.CodeBadInput, Op: op, Message: "messages: " + err.Error(), Err: err}
 		}
 		var b bytes.Buffer
 		for _, m := range list {

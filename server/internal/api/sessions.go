@@ -49,6 +49,10 @@ func (a *api) sessions() {
 			}
 			return &sessionOut{ETag: etag(row.Version), Location: sessionPath(row.Key), Body: row}, nil
 		})
+	add(a, op{id: "import-session", method: http.MethodPost, path: "/sessions/import", tag: tag, status: 201, loose: true,
+		summary: "Take a session's log of any known format into the store, and compact nothing", errors: []int{409, 422},
+		text: "messages is what compact-once takes. A log that is there already goes on: what it has more is added."},
+		a.importLog)
 	add(a, op{id: "list-sessions", method: http.MethodGet, path: "/sessions", tag: tag,
 		summary: "List sessions, the one that changed last first", errors: []int{422}},
 		func(ctx context.Context, in *paged) (*out[sessionList], error) {
@@ -80,6 +84,18 @@ func (a *api) sessions() {
 	add(a, op{id: "list-messages", method: http.MethodGet, path: "/sessions/{session}/messages", tag: tag,
 		summary: "Messages of a session, oldest first", errors: []int{404, 422},
 		text: "What the model sees; with include_superseded all there ever was, with what took it away."}, a.messages)
+}
+
+func (a *api) importLog(ctx context.Context, in *struct{ Body loose[service.Log] }) (*sessionOut, error) {
+	body, err := in.Body.read(true)
+	if err != nil {
+		return nil, err
+	}
+	row, err := a.s.ImportLog(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	return &sessionOut{ETag: etag(row.Version), Location: sessionPath(row.Key), Body: row}, nil
 }
 
 func (a *api) append(ctx context.Context, in *struct {
