@@ -126,7 +126,18 @@ func (m *Message) Words() string {
 // IsInstructions reports whether m holds the instructions of a project: its kind
 // says so, or it has the form in which harnesses place such a file in a log.
 func (m *Message) IsInstructions() bool {
-	return m.Kind == KindInstructions || m.isUser() && hasAnyPrefix(m.Text(), instructionHeads)
+	return m.Kind == KindInstructions || m.isUser() &&
+		(hasAnyPrefix(m.Text(), instructionHeads) || isReminderOfInstructions(m.Text()))
+}
+
+// isReminderOfInstructions reports whether a text is a reminder with what CLAUDE.md says, as Claude Code sends it, and
+// nothing else: beside words of a person it is no message of its own.
+func isReminderOfInstructions(text string) bool {
+	if !strings.HasPrefix(text, "<system-reminder>") || !strings.Contains(text, "\n# claudeMd\n") {
+		return false
+	}
+	said, _ := words(text)
+	return said == ""
 }
 
 // isOpaque reports whether m is a compaction of which only its provider can read a

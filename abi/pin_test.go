@@ -139,3 +139,21 @@ func TestNextGapNeverInsideAUnit(t *testing.T) {
 		}
 	})
 }
+
+// TestRemindersOfInstructions: the reminder in which Claude Code sends a project's CLAUDE.md is pinned where it is a
+// message of its own; other reminders are not, and one beside a person's words leaves these a person's.
+func TestRemindersOfInstructions(t *testing.T) {
+	features.Proves(t, "K10")
+	const rules = "<system-reminder>\nAs you answer the user's questions, you can use the following context:\n" +
+		"# claudeMd\nNever push to main.\n</system-reminder>"
+	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	msgs := []abi.Message{user(rules), user("<system-reminder>Be brief.</system-reminder>"), user("Move the lease."),
+		user("And now the lock.")}
+	if got := indices(abi.Pinned(msgs)); !slices.Equal(got, []int{0, 2}) {
+		t.Errorf("pinned %v", got)
+	}
+	beside := user(rules + "\nMove the lease.")
+	if beside.IsInstructions() || beside.Words() != "Move the lease." {
+		t.Errorf("beside words: %v, %q", beside.IsInstructions(), beside.Words())
+	}
+}
