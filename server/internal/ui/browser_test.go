@@ -64,6 +64,7 @@ func openTab(t *testing.T, s *servetest.Server) *tab {
 
 func newTab(t *testing.T, s *servetest.Server) *tab {
 	t.Helper()
+	soak.Only(t, "a browser is driven")
 	chromium.once.Do(func() {
 		path, err := exec.LookPath("chromium")
 		if err != nil {
