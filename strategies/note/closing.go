@@ -143,11 +143,18 @@ func goingOn(said string) string {
 	return gap + strings.TrimPrefix(said, gap)
 }
 
+// maxLookedFor is how many findings are looked for in the lines of a text: a long one may be full of them.
+const maxLookedFor = 20
+
 // firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line.
 func firstFinding(text string, lines []saying, end int) (f finding, line saying, ok bool) {
-	for _, f := range findings(text) {
+	list := findings(text)
+	for _, f := range list[:min(len(list), maxLookedFor)] {
 		for _, l := range lines {
-			if l.place < end && strings.Contains(plain(l.text), f.text) {
+			if l.place >= end {
+				break
+			}
+			if strings.Contains(plain(l.text), f.text) {
 				return f, l, true
 			}
 		}
