@@ -165,7 +165,8 @@ func firstFinding(text string, lines []saying, end int) (f finding, line saying,
 // before reports whether one sentence of a text stands before another one.
 func before(text, one, other string) bool {
 	flat := clip.OneLine(plain(text))
-	return strings.Index(flat, one) < strings.Index(flat, other)
+	i, k := strings.Index(flat, clip.OneLine(one)), strings.Index(flat, clip.OneLine(other))
+	return i >= 0 && i < k
 }
 
 // quotation is what is told of a text, line by line.

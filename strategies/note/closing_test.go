@@ -98,6 +98,7 @@ func TestNoEntryIsSpokenOf(t *testing.T) {
 		"can you update the metadata for the last checkpoint": false, "check the last two commits": false,
 		"the first page is wrong": false, "let's take the first": true, "the last one": true,
 		"I like the second, please go on": true, "the third is better": true, "the former": true,
+		"the second of them": true, "run the first 10 tests": false, "both/either": true,
 	} {
 		got := thread(render(session("Look.", said(listed), words, said("Done.")), note.Options{}))
 		if strings.Contains(got, "The agent had listed: ") != spoken {

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
@@ -148,11 +147,7 @@ func (in *instructions) line(l saying) (any bool) {
 			before = s
 			continue
 		}
-		if item && isOccasion(l.text, inner) && where == "" {
-			in.add(shortened(above+" "+s, maxSays))
-		} else {
-			in.sentence(s, before, where, above)
-		}
+		in.sentence(s, before, where, above, item && isOccasion(inner))
 		before, any = s, true
 	}
 	return any
@@ -160,18 +155,21 @@ func (in *instructions) line(l saying) (any bool) {
 
 // isOccasion reports whether an entry of a list holds on an occasion alone that its heading names: a step of how
 // something is done ("Releasing"), or what holds "when creating issues". Without it, it reads as a standing order.
-func isOccasion(entry, heading string) bool {
-	return heading != "" && (clip.Digits(entry) > 0 || conditionWords.begins(heading))
+func isOccasion(heading string) bool {
+	return heading != "" && (conditionWords.begins(heading) || occasionWords.begins(heading))
 }
 
+// occasionWords begin headings of how something is done.
+var occasionWords = newVocabulary("occasions")
+
 // sentence takes a rule with what it says nothing without: the sentence before it, what its line holds for, or the
-// heading.
-func (in *instructions) sentence(s, before, where, above string) {
+// heading, which an occasion is told with too.
+func (in *instructions) sentence(s, before, where, above string, occasion bool) {
 	with := func(s string) string {
 		switch {
 		case where != "" && !strings.HasPrefix(s, where):
 			return where + leftOutHere + " " + s
-		case strings.Count(s, " ") < noWords && above != "":
+		case (occasion || strings.Count(s, " ") < noWords) && above != "":
 			return above + " " + s
 		}
 		return s

@@ -55,6 +55,8 @@ func TestWhatSkillsDemand(t *testing.T) {
 			"2. Always tag it, and push\n\n## Issues\n\nWhen closing issues:\n- Always include `fixes #1` in the message\n",
 			[]string{"Releasing: Always tag it, and push", "When closing issues: Always include `fixes #1` in the message"},
 			[]string{"- Always"}},
+		{"a numbered rule with the sentence before it", "## Code style\n\n1. The folder gen/ is generated. Never edit it.\n",
+			[]string{"The folder gen/ is generated. Never edit it."}, nil},
 		{"what is so, and what need not be", "You don't fully understand the issue.\n" +
 			"The built-in fonts do not include these glyphs.\n" +
 			"It may not contain real content.\nYou never saw it catch the bug.\nYou don't have to use it.\n" +

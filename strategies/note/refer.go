@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -273,21 +274,21 @@ var (
 	ofEntries = set.Of("one", "ones", "option", "approach", "way", "variant", "item", "point", "choice", "suggestion")
 	// behindOrdinal follow an ordinal that stands for an entry, and not for what is called next: "the last commit".
 	behindOrdinal = set.Of("and", "is", "but", "please", "then", "sounds", "seems", "looks", "would", "or", "with", "for",
-		"instead", "makes", "it", "i", "let", "as")
+		"instead", "makes", "it", "i", "let", "as", "of", "works", "should", "because", "if", "to", "since", "in", "on")
 )
 
 // namesEntries reports whether an answer speaks of entries of a list: by so many of their
 // numbers, or by words.
 func namesEntries(answer string, numbers int) bool {
 	before := ""
-	words := strings.Fields(strings.ToLower(answer))
+	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return unicode.IsSpace(r) || r == '/' })
 	for i, word := range words {
 		w := strings.TrimFunc(word, noLetter)
 		next, ends := "", strings.TrimRightFunc(word, noLetter) != word
 		if i+1 < len(words) && !ends {
 			next = strings.TrimFunc(words[i+1], noLetter)
 		}
-		of := ofEntries[before] || ofEntries[next] || before == "the" && (next == "" || behindOrdinal[next])
+		of := ofEntries[before] || ofEntries[next] || before == "the" && (ends || i+1 == len(words) || behindOrdinal[next])
 		if choices[w] || ordinals[w] && of {
 			return true
 		}

@@ -92,6 +92,9 @@ func (f *facts) merge(other facts) {
 	if later.at < earlier.at {
 		earlier, later = later, earlier
 	}
+	if earlier.deleted && (later.created || later.written) {
+		earlier.was = "" // that one is gone
+	}
 	*f = facts{created: earlier.created || later.created, written: earlier.written || later.written,
 		edits: earlier.edits + later.edits, at: later.at, deleted: later.deleted, again: later.again,
 		perhaps: later.perhaps, moved: later.moved, was: cmp.Or(later.was, earlier.was),
