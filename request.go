@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/toolname"
 )
 
 // Request is one session to look at before a model call.
@@ -246,23 +247,14 @@ type Result struct {
 	observing *hooks.Late
 }
 
-// askedFor marks the messages that an operator wants kept; it is empty where none says so. Many logs name a tool in the
-// call alone: who asks is shown the results with it.
+// askedFor marks the messages that an operator wants kept; it is empty where none says so.
 func askedFor(msgs []abi.Message, always []func(*abi.Message) bool) (asked []bool) {
 	if len(always) == 0 {
 		return nil
 	}
-	tools := make(map[string]string) // by the id of the last call that has it
-	for i := range msgs {
-		m := &msgs[i]
-		for k := range m.ToolCalls {
-			tools[m.ToolCalls[k].ID] = m.ToolCalls[k].Name
-		}
-		if name := tools[m.ToolCallID]; m.Role == abi.RoleTool && m.Name == "" && name != "" {
-			named := *m
-			named.Name, m = name, &named
-		}
-		asked = append(asked, isAskedFor(m, always))
+	named := toolname.Fill(msgs)
+	for i := range named {
+		asked = append(asked, isAskedFor(&named[i], always))
 	}
 	return asked
 }

@@ -124,6 +124,23 @@ type archive struct {
 	arrived map[string]int // the number of the entry that brought a message
 }
 
+// has reports whether messages stand together behind the first so many, those without an id under any.
+func (a *archive) has(after int, msgs []abi.Message) bool {
+	list := a.list[min(after, len(a.list)):]
+	for from := 0; from+len(msgs) <= len(list) && len(msgs) > 0; from++ {
+		same := true
+		for i := range msgs {
+			m := msgs[i]
+			m.ID = cmp.Or(m.ID, list[from+i].ID)
+			same = same && list[from+i].Same(&m)
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
 // get is a message as it came, or nil.
 func (a *archive) get(id string) *abi.Message {
 	if i, ok := a.at[id]; ok {

@@ -24,7 +24,7 @@ type Dispatched struct {
 	Calls int
 
 	session  *Session
-	epoch    int // of the list that was sent
+	to       answers // of the list that was sent
 	unstored bool
 }
 
@@ -39,7 +39,7 @@ func (d *Dispatched) Store(ctx context.Context, answer []abi.Message) error {
 		return usage("dispatch", "no answer of this call waits to be stored")
 	}
 	d.Messages = answer
-	gone, err := d.session.state.take(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
+	gone, err := d.session.state.take(context.WithoutCancel(ctx), d.to, answer) // it is paid for
 	d.unstored = err != nil && !gone
 	return err
 }
@@ -125,7 +125,7 @@ func (d *dispatch) tokens() int { return d.Results[len(d.Results)-1].Report.Toke
 func (d *dispatch) call(ctx context.Context) (answer []abi.Message, err error) {
 	var msgs []abi.Message
 	d.Calls++
-	msgs, d.epoch = d.s.state.list()
+	msgs, d.to = d.s.state.list()
 	if answer, err = d.model(ctx, msgs); err == nil {
 		d.s.state.wasSent(msgs, d.tokens())
 	}

@@ -105,3 +105,41 @@ func TestAnswersAreStoredLater(t *testing.T) {
 		t.Errorf("stored twice: %v", err)
 	}
 }
+
+// lateJournal keeps what it is given and fails all the same, once, as where a database is lost behind a commit.
+type lateJournal struct {
+	session.MemoryJournal
+	fails bool
+}
+
+func (j *lateJournal) Append(ctx context.Context, s string, e session.Entry) error {
+	err := j.MemoryJournal.Append(ctx, s, e)
+	if err == nil && j.fails {
+		j.fails = false
+		err = errors.New("the connection is gone")
+	}
+	return err
+}
+
+// TestStoredThoughTheJournalFailed: an answer that the journal has kept though it failed is there once, when it is
+// given again, with an id of its own and without.
+func TestStoredThoughTheJournalFailed(t *testing.T) {
+	features.Proves(t, "T3")
+	for _, id := range []string{"", "answer"} {
+		j := new(lateJournal)
+		one, _ := two(t, newCompactor(t, kagewasm.Options{}), j, chat(4))
+		before := len(one.Messages())
+		answer := []abi.Message{{ID: id, Role: abi.RoleAssistant, Content: abi.Text("It is done.")}}
+		call := func(context.Context, []abi.Message) ([]abi.Message, error) {
+			j.fails = true
+			return answer, nil
+		}
+		d, err := one.Dispatch(t.Context(), call)
+		if err == nil || !d.Unstored() {
+			t.Fatalf("id %q: %v, unstored %v", id, err, d.Unstored())
+		}
+		if err := d.Store(t.Context(), answer); err != nil || d.Unstored() || len(one.Messages()) != before+1 {
+			t.Errorf("id %q: %v, unstored %v: %s", id, err, d.Unstored(), ids(one.Messages()))
+		}
+	}
+}

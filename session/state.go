@@ -24,11 +24,11 @@ type state struct {
 	job      *Job          // the last one in the background
 }
 
-// list is what the model sees, and the epoch it is from.
-func (s *state) list() (msgs []abi.Message, epoch int) {
+// list is what the model sees, and what answers to it answer to.
+func (s *state) list() (msgs []abi.Message, to answers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.Messages(), s.history.epoch
+	return s.history.Messages(), answers{s.history.epoch, len(s.history.archive.list)}
 }
 
 func (s *state) all() []StoredMessage {
@@ -46,7 +46,7 @@ func (s *state) compactions() []abi.Record {
 func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return arrive(ctx, s.history, anyEpoch, msgs)
+	return arrive(ctx, s.history, answers{epoch: anyEpoch}, msgs)
 }
 
 // maxArrivals bounds how often messages are added again because somebody else wrote to the session meanwhile.
@@ -55,10 +55,17 @@ const maxArrivals = 10
 // anyEpoch is for messages that answer to no list.
 const anyEpoch = -1
 
-// arrive adds messages that answer to the list of an epoch, behind what others wrote to the session meanwhile.
-func arrive(ctx context.Context, h *History, epoch int, msgs []abi.Message) (err error) {
+// answers says what messages answer to: the list of an epoch, when the session had had so many messages.
+type answers struct{ epoch, after int }
+
+// arrive adds messages behind what others wrote to the session meanwhile. A journal may keep an answer and fail all the
+// same, as where a database is lost behind a commit: what is there already is not added again.
+func arrive(ctx context.Context, h *History, to answers, msgs []abi.Message) (err error) {
 	for range maxArrivals {
-		if epoch != anyEpoch && h.epoch != epoch {
+		if to.epoch != anyEpoch && h.archive.has(to.after, msgs) {
+			return nil
+		}
+		if to.epoch != anyEpoch && h.epoch != to.epoch {
 			return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
 				Message: "the session was rolled back while the model was asked: its answer was not added",
 				Hint:    "it stands in Dispatched.Messages; call again"}
@@ -97,13 +104,13 @@ func (s *state) usedOf(list []abi.Message) *kagewasm.Used {
 	return &kagewasm.Used{Messages: len(sent), Tokens: used}
 }
 
-// take adds the answer to a call that was made in an epoch. Where the
-// session was rolled back since, it answers to what was taken back: it is gone.
-func (s *state) take(ctx context.Context, epoch int, answer []abi.Message) (gone bool, err error) {
+// take adds the answer to a call. Where the session was rolled back since the call was made, it answers to what was
+// taken back: it is gone.
+func (s *state) take(ctx context.Context, to answers, answer []abi.Message) (gone bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = arrive(ctx, s.history, epoch, answer)
-	return s.history.epoch != epoch, err
+	err = arrive(ctx, s.history, to, answer)
+	return s.history.epoch != to.epoch, err
 }
 
 // learn keeps what a provider said its window is, so that the next request fits.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/internal/toolname"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -126,7 +127,7 @@ func pinsOf(head, list []session.StoredMessage, row *store.Session, agent *servi
 			more = policy.Keep.Always
 		}
 	}
-	pins := abi.Pinned(all, more...)
+	pins := abi.Pinned(toolname.Fill(all), more...)
 	marks := make([]bool, len(list))
 	for i := range list {
 		marks[i] = pins[at[list[i].ID]]
