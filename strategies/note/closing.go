@@ -14,15 +14,22 @@ import (
 
 const (
 	maxSaid     = 220 // of the closing words of an agent, in characters
+	maxFuller   = 900 // of those where a note has room left
 	maxQuestion = 160 // of a question that they end with
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
 // down, and the question that they end with, with the sentence before it: what the agent came to stands there. What
 // is left out between is marked.
-func closing(text string) string {
+func closing(text string) string { return closingIn(maxSaid, text) }
+
+// fullerClosing is more of them, for a note that has room left: what decides may stand behind how they begin.
+func fullerClosing(text string) string { return closingIn(maxFuller, text) }
+
+// closingIn are closing words in so many characters, and a question.
+func closingIn(most int, text string) string {
 	all, places := sayings(text)
-	c := closingWords{quotation: quotation{lines: all, last: -1, told: make(map[int]bool)}, places: places,
+	c := closingWords{quotation: quotation{lines: all, most: most, last: -1, told: make(map[int]bool)}, places: places,
 		list: lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })}
 	c.left, c.isLeft = leftToDo(all)
 	c.begin()
@@ -59,7 +66,7 @@ func (c *closingWords) begin() {
 			}
 			bare, first = rest, l.place
 		}
-		if bare != "" && utf8.RuneCountInString(c.said)-c.rows < maxSaid/2 && !c.add(l, bare, item) {
+		if bare != "" && utf8.RuneCountInString(c.said)-c.rows < c.most/2 && !c.add(l, bare, item) {
 			break
 		}
 	}
@@ -72,7 +79,7 @@ func (c *closingWords) begin() {
 	if !begins || c.skips(first) {
 		c.said = goingOn(c.said)
 	}
-	c.said = shortened(c.said, maxSaid+c.rows)
+	c.said = shortened(c.said, c.most+c.rows)
 	if c.last >= 0 && c.last+1 < c.places {
 		c.said = marked(c.said)
 	}
@@ -91,10 +98,23 @@ func (c *closingWords) find(text string) {
 	if !ok || strings.Contains(c.said, f.text) {
 		return
 	}
+	if c.most > maxSaid { // there is room for both
+		c.further(f, l)
+		return
+	}
 	c.found, c.last = f, l.place
 	if c.said = marked(f.String()); !strings.HasPrefix(plain(text), clip.First(f.text, maxBefore)) {
 		c.said = goingOn(c.said)
 	}
+}
+
+// further tells what the agent found behind how the words begin. The last line may ask something before it: that
+// stands as it is told there.
+func (c *closingWords) further(f finding, l saying) {
+	if l.place <= c.last || l.place == c.places-1 {
+		return
+	}
+	c.said, c.last = marked(c.said+" "+f.String()), l.place
 }
 
 // leave tells what is left to do.
@@ -172,6 +192,7 @@ func before(text, one, other string) bool {
 // quotation is what is told of a text, line by line.
 type quotation struct {
 	lines []saying // of the text
+	most  int      // how much of it is told, in characters
 	said  string
 	last  int          // the place of the last line that is told
 	told  map[int]bool // the places of those that are
@@ -197,7 +218,7 @@ func (q *quotation) add(l saying, bare string, item bool) bool {
 			q.put(h, asHeading(h.text), false)
 		}
 	}
-	if before.said != "" && utf8.RuneCountInString(q.said)-q.rows > maxSaid-minFinding && q.last != before.last {
+	if before.said != "" && utf8.RuneCountInString(q.said)-q.rows > q.most-minFinding && q.last != before.last {
 		*q = before
 		return false
 	}

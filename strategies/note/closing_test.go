@@ -18,7 +18,7 @@ import (
 // by whole entries, after any number of compactions.
 func TestShortAnswers(t *testing.T) {
 	features.Proves(t, "A6", "N13")
-	long := strings.Repeat("The old table is read by three programs, and each of them locks it. ", 6)
+	long := strings.Repeat("The old table is read by three programs, and each of them locks it. ", 20)
 	for _, tc := range []struct {
 		why, said, answer string
 		want              []string
@@ -146,7 +146,7 @@ func TestAnswersNeverStandAlone(t *testing.T) {
 func TestFindings(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	const cause = "The root cause is that the lock is taken after the table is read."
-	long := strings.Repeat("I looked at the table and at the programs that read it. ", 8)
+	long := strings.Repeat("I looked at the table and at the programs that read it. ", 30)
 	look := called("Read", map[string]any{"file_path": "/srv/kw/a.go"}, "package a", false)
 	for _, tc := range []struct {
 		why  string
@@ -154,7 +154,7 @@ func TestFindings(t *testing.T) {
 		want string
 	}{
 		{"far down in its closing words", session(said(long + "\n\n" + cause + "\n\nThe tests pass now.")),
-			"- Agent: [...] " + cause + " [...]"},
+			"[...] " + cause + " [...]"},
 		{"on the way", session(said(cause), look, said("Let me check:"), look, said("It is mended.")),
 			"- Agent on the way: " + cause + "\n- Agent: It is mended."},
 		{"what it decided, and why", session(said("Understood. I chose bbolt over SQLite because it needs no cgo."), look,
@@ -203,7 +203,7 @@ func TestAsides(t *testing.T) {
 // TestGapsAreMarked: what did not stand together is not quoted as if it did.
 func TestGapsAreMarked(t *testing.T) {
 	features.Proves(t, "N13")
-	long := strings.Repeat("The old table is read by three programs. ", 8)
+	long := strings.Repeat("The old table is read by three programs. ", 30)
 	for _, tc := range []struct{ why, said, answer, want string }{
 		{"code before a question", long + "\n\nYou can update it by this command:\n```\nmake up\n```\nShall I run it?", "ok",
 			"You can update it by this command: [...] Shall I run it?"},

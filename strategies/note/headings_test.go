@@ -90,7 +90,7 @@ func TestWhatStandsUnderAHeading(t *testing.T) {
 // nothing.
 func TestHeadingsInTheThread(t *testing.T) {
 	features.Proves(t, "N13")
-	long := strings.Repeat("The old table is read by three programs. ", 8)
+	long := strings.Repeat("The old table is read by three programs. ", 30)
 	for _, tc := range []struct{ why, said, want string }{
 		{"a heading", "## What I left alone\n\nThe table of leases.", "- Agent: **What I left alone** The table of leases."},
 		{"one that says nothing", "## Summary\n\nThe table is safe.", "- Agent: The table is safe."},
@@ -102,7 +102,7 @@ func TestHeadingsInTheThread(t *testing.T) {
 		{"what it came to before a question", long + "\n\n## Not done\n\nThe old table is still there.\n\nShall I go on?",
 			"**Not done** The old table is still there. Shall I go on?"},
 		{"what it found", long + "\n\n**Ruled out**\n\nThe root cause is that the lock is taken twice.\n\nDone.",
-			"- Agent: [...] **Ruled out** The root cause is that the lock is taken twice. [...]"},
+			"[...] **Ruled out** The root cause is that the lock is taken twice. [...]"},
 		{"options", long + "\n\n### What speaks for bbolt\n- fast\n\n### What speaks for SQLite\n- known\n\nWhich one?",
 			"**What speaks for bbolt** fast **What speaks for SQLite** known Which one?"},
 	} {

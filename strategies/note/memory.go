@@ -11,6 +11,7 @@ type Memory struct {
 	found    names.Found
 	known    outcome.Known
 	closing  remembered[string]
+	fuller   remembered[string]
 	asked    remembered[ask]
 	offers   remembered[string]
 	findings remembered[[]finding]

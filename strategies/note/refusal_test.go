@@ -95,7 +95,7 @@ func TestWhatTheAgentRefused(t *testing.T) {
 		}
 	})
 	t.Run("entries of lists, questions and conditions refuse nothing", func(t *testing.T) {
-		long := strings.Repeat("The table is read by three programs. ", 8)
+		long := strings.Repeat("The table is read by three programs. ", 30)
 		for _, none := range []string{"- The table cannot be read twice.", "Shall I say that it cannot be read?",
 			"If it cannot be read twice, I lock it."} {
 			msgs := session("Look.", said(long+"\n\n"+none+"\n\nDone."), "ok")
@@ -156,12 +156,6 @@ func TestOffersThatAreTakenUp(t *testing.T) {
 				t.Errorf("%q, round %d: the offer is not told:\n%s", answer, round, thread(text))
 			}
 			text = render(session(summary(text)), note.Options{})
-		}
-	}
-	for _, thanks := range []string{"great, thanks", "wow", "Where does the mail boat leave from?"} {
-		text := thread(render(session("Which boats go to Hjelm?", said(offer), thanks), note.Options{}))
-		if strings.Contains(text, "Saloon: 80 kr") {
-			t.Errorf("%q takes nothing up:\n%s", thanks, text)
 		}
 	}
 	t.Run("one that is too long is told as other closing words are", func(t *testing.T) {

@@ -1,10 +1,12 @@
 package note
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
@@ -223,6 +225,7 @@ func (v *view) fill(budget, left, said int, state string) {
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 	v.lengthen(&left)
+	v.sayMore(&left)
 }
 
 const (
@@ -267,6 +270,19 @@ func (v *view) agent(left, said *int, wanted func(i int) bool) {
 	}
 }
 
+// sayMore adds more of the words of the agent where all of their short form is told, the newest first.
+func (v *view) sayMore(left *int) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if t.fuller == "" || v.said[i] != t.said {
+			continue
+		}
+		if n := v.count(agentMark+t.fuller) - v.count(agentMark+t.said); n <= *left {
+			v.said[i], *left = t.fuller, *left-n
+		}
+	}
+}
+
 // take adds the lines that are wanted and fit, the newest first. A call that does not fit
 // is told without arguments.
 func (v *view) take(left *int, wanted func(line string) bool) {
@@ -304,7 +320,8 @@ func (v *view) whole(i int) bool {
 // complete reports whether all of the thread is shown.
 func (v *view) complete() bool {
 	for i := range v.turns {
-		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") || v.turns[i].said != v.said[i]) {
+		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") ||
+			v.said[i] != cmp.Or(v.turns[i].fuller, v.turns[i].said)) {
 			return false
 		}
 	}
@@ -469,7 +486,7 @@ func readThread(lines []string) (turns []turn) {
 		}
 		last := &turns[len(turns)-1]
 		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
-			last.said = text
+			last.takeSaid(text)
 		} else if text, ok := strings.CutPrefix(line, "- "); ok {
 			if isWorked(text) {
 				text = workedOn
@@ -481,6 +498,18 @@ func readThread(lines []string) (turns []turn) {
 	}
 	end()
 	return turns
+}
+
+// takeSaid takes closing words as an earlier note tells them. Where it had room for more of them than this one may have,
+// they are told in short first.
+func (t *turn) takeSaid(text string) {
+	t.said = text
+	if utf8.RuneCountInString(text) <= maxSaid+2*maxQuestion {
+		return
+	}
+	if short := closing(text); len(short) < len(text) {
+		t.said, t.fuller = short, text
+	}
 }
 
 // readHead reads the line that a turn begins with, or the one that stands for many.

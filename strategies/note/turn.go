@@ -24,6 +24,8 @@ type turn struct {
 	again int    // the number of the turn in which the same words stand
 	came  []string
 	said  string // the closing words of the agent
+	// fuller is more of them, for a note that has room left; empty where there is no more.
+	fuller string
 	// folded is how many turns an earlier note left out in the place of this one,
 	// which ends with number n.
 	folded int
@@ -289,17 +291,7 @@ func (t *thread) end(answer string) {
 	t.own = ownCommands{}
 	t.takeBack()
 	t.talked += len(t.closing)
-	said := t.memory.closing.of(t.closing, closing)
-	list := t.memory.refersTo(answer, t.asked)
-	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer
-	if strings.Contains(said, leftOutHere) && !listed {
-		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
-			said = ask.said
-		} else if accepts(answer) {
-			said = cmp.Or(t.memory.offers.of(t.closing, offer), said)
-		}
-	}
-	said = t.standing.dated(t.memory.withRefusal(said, t.closing))
+	said, fuller := t.closed(answer)
 	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
 	if n := len(found); n > 0 {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
@@ -311,9 +303,10 @@ func (t *thread) end(answer string) {
 	case t.goesOn:
 		t.add(goesOn)
 	case said != "" && len(t.turns) == 0:
-		t.turns = append(t.turns, turn{said: said})
+		t.turns = append(t.turns, turn{said: said, fuller: fuller})
 	case said != "":
-		t.turns[len(t.turns)-1].said = said
+		last := &t.turns[len(t.turns)-1]
+		last.said, last.fuller = said, fuller
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
 		t.turns = t.turns[:k] // all of it stays
@@ -321,6 +314,32 @@ func (t *thread) end(answer string) {
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
 	t.undone, t.found, t.aside = nil, nil, false
+}
+
+// closed are the closing words of the turn that goes on as they are told, and more of them where there is more. What
+// was asked is told with its options, and what was offered as it was, where the answer is to that.
+func (t *thread) closed(answer string) (said, fuller string) {
+	said = t.memory.closing.of(t.closing, closing)
+	list := t.memory.refersTo(answer, t.asked)
+	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer
+	if strings.Contains(said, leftOutHere) {
+		fuller = t.memory.fuller.of(t.closing, fullerClosing)
+	}
+	if strings.Contains(said, leftOutHere) && !listed {
+		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
+			said, fuller = ask.said, ""
+		} else if offered := t.memory.offers.of(t.closing, offer); offered != "" && accepts(answer) {
+			said, fuller = offered, ""
+		}
+	}
+	told := func(said string) string { return t.standing.dated(t.memory.withRefusal(said, t.closing)) }
+	if said = told(said); fuller != "" {
+		fuller = told(fuller)
+	}
+	if len(fuller) <= len(said) {
+		fuller = ""
+	}
+	return said, fuller
 }
 
 // finish closes the thread.
