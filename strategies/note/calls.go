@@ -9,22 +9,17 @@ import (
 )
 
 // lengthen tells calls that were told by their sums with all arguments, or with more, the newest first. What they are
-// told with takes no more room than there is: one of the shorter forms fitted.
-func (v *view) lengthen(left *int) {
+// told with takes no more room than there is: one of the shorter forms fitted. It returns what it costs.
+func (v *view) lengthen(budget int) int {
+	left := budget
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		for k, line := range v.turns[i].came {
 			if short := v.came[i][k]; short != "" && short != line {
-				*left += v.count(short) + 2
-				v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)
+				left += v.count(short) + 2
+				v.takeLine(i, k, &left, append([]string{line}, shorterCalls(line)...)...)
 			}
 		}
 	}
-}
-
-// longer is lengthen within a budget, and what it costs.
-func (v *view) longer(budget int) int {
-	left := budget
-	v.lengthen(&left)
 	return budget - left
 }
 

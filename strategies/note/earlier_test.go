@@ -100,3 +100,29 @@ func TestEarlierSummaryOfWhatIsTold(t *testing.T) {
 		t.Errorf("%d lines of a summary of what is told, %d of one that stands alone", told, alone)
 	}
 }
+
+// TestTitlesOfWhatIsToldOfAnEarlierSummary: what stands behind a gap in a summary stands below its title.
+func TestTitlesOfWhatIsToldOfAnEarlierSummary(t *testing.T) {
+	features.Proves(t, "N13", "N8")
+	var text strings.Builder
+	text.WriteString("The harbour is old.\n")
+	for _, title := range []string{"Built", "Found", "Given up"} {
+		text.WriteString(title + ":\n")
+		for i := range 40 {
+			fmt.Fprintf(&text, "- %s, pier number %d, with all that hangs on it\n", strings.ToLower(title), i)
+		}
+	}
+	theirs := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text.String())}
+	seen := 0
+	for budget := 600; budget < 4000; budget += 200 {
+		got := render(session(theirs, "Go on.", said("Done.")), note.Options{Budget: budget})
+		if at := strings.Index(got, "> - given up, pier"); at >= 0 {
+			if seen++; !strings.Contains(got[:at], "> Given up:\n") {
+				t.Errorf("budget %d: what was given up stands below another title:\n%s", budget, got)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("the end of the summary is never told")
+	}
+}

@@ -286,12 +286,44 @@ func (p *parts) middleOut(list []string, budget int) (quotes []string) {
 	}
 	quoted := func(s string) string { return quoteMark + s }
 	quotes = lists.Map(list[:from], quoted)
-	if from < to {
-		n := 0
-		for _, s := range list[from:to] {
-			n += max(1, linesLeft(s))
-		}
-		quotes = append(quotes, quoteMark+leftLines(n))
+	over := titleOver(list, from, to)
+	for over >= 0 && price(list[over])+price(leftLines(len(list))) > left {
+		left += price(list[to])
+		to++
+		over = titleOver(list, from, to)
 	}
-	return append(quotes, lists.Map(list[to:], quoted)...)
+	if over >= 0 {
+		quotes = append(append(quotes, marksLeft(list[from:over])...), quoted(list[over]))
+		from = over + 1
+	}
+	return slices.Concat(quotes, marksLeft(list[from:to]), lists.Map(list[to:], quoted))
+}
+
+// titleOver is where the title stands, of lines that are left out, that the first line behind them is an entry under;
+// -1 where there is none. Without it what was open reads as done, or the other way round.
+func titleOver(list []string, from, to int) int {
+	if to == len(list) || isTitle(list[to]) {
+		return -1
+	}
+	for i := to - 1; i >= from; i-- {
+		if isTitle(list[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isTitle reports whether a line of a summary stands over others.
+func isTitle(line string) bool { return strings.HasSuffix(plain(line), ":") }
+
+// marksLeft is the mark that stands for lines that are left out, where there are any.
+func marksLeft(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	n := 0
+	for _, s := range list {
+		n += max(1, linesLeft(s))
+	}
+	return []string{quoteMark + leftLines(n)}
 }

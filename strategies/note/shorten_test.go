@@ -340,7 +340,7 @@ func TestNothingToSearchIsNotTold(t *testing.T) {
 			t.Errorf("with %q:\n%s", recall, text)
 		}
 		again := render(session(summary(text), "Go on.", said("Gone on.")), note.Options{Budget: 500, Recall: recall})
-		head, _, _ := strings.Cut(again[strings.Index(again, "["):], "\n")
+		head, _, _ := strings.Cut(again[strings.Index(again, "\n["):][1:], "\n")
 		if !strings.Contains(head, "left out here") {
 			t.Errorf("the next note has forgotten it: %s", head)
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
@@ -16,7 +15,7 @@ import (
 // back.
 const (
 	headThread  = "## Thread"
-	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below."
+	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below; [...]: no room."
 	staysAbove  = "its message stands above"
 	staysBelow  = "its message stands below"
 	agentMark   = "Agent: "
@@ -161,10 +160,14 @@ func (v *view) told(budget int) int {
 }
 
 // ask adds what the agent asked at the end of a turn, in short where all of its words take more than so large a part of
-// the room.
+// the room. What it refused is not left out of them: the question would read as an offer to do it.
 func (v *view) ask(i int, left *int, part int) {
 	asked := v.turns[i].said
+	refused := v.memory.refusals.of(asked, refusal).said
 	for _, said := range append([]string{asked}, inShort(asked)...) {
+		if !strings.Contains(said, refused) {
+			continue
+		}
 		if n := v.count(agentMark+said) + 2; v.said[i] == "" && n <= *left && (n <= *left/part || said != asked) {
 			v.said[i], *left = said, *left-n
 		}
@@ -224,7 +227,7 @@ func (v *view) fill(budget, left, said int, state string) {
 	v.take(&left, did)
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
-	v.lengthen(&left)
+	left -= v.lengthen(left)
 	v.sayMore(&left)
 }
 
@@ -345,8 +348,21 @@ func (v *view) price(i int) int {
 	if v.folded(i) {
 		return 1
 	}
-	return v.count(strings.Join(v.head(i), "\n")) + 1
+	cost := v.count(strings.Join(v.head(i), "\n")) + 1
+	if v.turns[i].tells() {
+		cost += untoldPrice
+	}
+	return cost
 }
+
+// tells reports whether something came of a turn that can be told.
+func (t *turn) tells() bool { return t.said != "" || len(t.came) > 0 }
+
+const (
+	// untold stands where nothing is told of what came of a turn, for it not to read as if nothing had.
+	untold      = "[...]"
+	untoldPrice = 3 // in tokens
+)
 
 // head are the number of a turn and its words.
 func (v *view) head(i int) []string {
@@ -441,7 +457,7 @@ func (v *view) shown(i int) (lines []string) {
 		if line == workedOn {
 			worked = len(lines)
 		}
-		if line != "" {
+		if line != "" && line != untold {
 			told = told || line != workedOn && !strings.HasPrefix(line, work.Besides)
 			lines = append(lines, "- "+line)
 		}
@@ -451,6 +467,9 @@ func (v *view) shown(i int) (lines []string) {
 		if strings.Contains(v.stood, fmt.Sprintf("\n[%d]\n", v.turns[i].n)) {
 			lines[worked] = "- " + workedBelow
 		}
+	}
+	if !told && len(lines) == 0 && v.turns[i].tells() && !v.folded(i) {
+		return []string{"- " + untold}
 	}
 	return lines
 }
@@ -463,130 +482,3 @@ const (
 	againMark   = "said again in the same words below, up to ["
 	sameMark    = " the same words as ["
 )
-
-// readThread reads the turns of an earlier note back.
-func readThread(lines []string) (turns []turn) {
-	var words []string
-	end := func() {
-		if len(turns) > 0 && len(words) > 0 {
-			last := &turns[len(turns)-1]
-			last.words = strings.Join(words, "\n")
-			last.cut = strings.Contains(last.words, excerpt.LeftOut)
-		}
-		words = nil
-	}
-	for _, line := range lines {
-		if t, ok := readHead(line); ok {
-			end()
-			turns = append(turns, t)
-			continue
-		}
-		if len(turns) == 0 {
-			continue
-		}
-		last := &turns[len(turns)-1]
-		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
-			last.takeSaid(text)
-		} else if text, ok := strings.CutPrefix(line, "- "); ok {
-			if isWorked(text) {
-				text = workedOn
-			}
-			last.came = append(last.came, text)
-		} else if text, ok := strings.CutPrefix(line+" ", quoteMark); ok {
-			words = append(words, strings.TrimSuffix(text, " "))
-		}
-	}
-	end()
-	return turns
-}
-
-// takeSaid takes closing words as an earlier note tells them. Where it had room for more of them than this one may have,
-// they are told in short first.
-func (t *turn) takeSaid(text string) {
-	t.said = text
-	if utf8.RuneCountInString(text) <= maxSaid+2*maxQuestion {
-		return
-	}
-	if short := closing(text); len(short) < len(text) {
-		t.said, t.fuller = short, text
-	}
-}
-
-// readHead reads the line that a turn begins with, or the one that stands for many.
-func readHead(line string) (t turn, ok bool) {
-	inner, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
-	if !ok || !strings.HasPrefix(line, "[") {
-		return t, false
-	}
-	from, to, _ := strings.Cut(inner, "-")
-	first, err := strconv.Atoi(from)
-	if t.n = first; err != nil {
-		return t, false
-	}
-	if to != "" {
-		if t.n, err = strconv.Atoi(to); err != nil || t.n < first {
-			return t, false
-		}
-	}
-	number := func(mark string) (n int, ok bool) {
-		_, after, _ := strings.Cut(rest, mark)
-		digits, ok := strings.CutSuffix(after, "]")
-		n, err := strconv.Atoi(digits)
-		return n, ok && err == nil
-	}
-	var same bool
-	if t.again, same = number(sameMark); same && to == "" {
-		return t, true
-	}
-	size, counted, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if n, err := strconv.Atoi(size); err == nil && n > 0 && strings.HasPrefix(counted, "message") {
-		t.folded = n
-		t.again, same = number(againMark)
-		if same || strings.Contains(rest, foldedMark) || strings.Contains(rest, foldedAlone) {
-			return t, true
-		}
-	}
-	stays, opens, _ := strings.Cut(strings.TrimSpace(rest), `: "`)
-	t = turn{n: first, stays: stays, opens: strings.TrimSuffix(opens, `"`)}
-	return t, to == "" && (stays == "" || stays == staysAbove || stays == staysBelow)
-}
-
-// toldOf is how many times longer words were, about, of which a note tells the most telling.
-const toldOf = 2
-
-// takeOver puts the turns of an earlier note before those that follow. It returns by how
-// much the numbers in that note shift: those of a second one go on.
-func (t *thread) takeOver(e *former) (shift int) {
-	if len(e.turns) == 0 {
-		return 0 // somebody else's
-	}
-	t.end("")
-	if t.waits != nil {
-		t.turns, t.waits = append(t.turns, *t.waits), nil
-	}
-	if len(t.turns) > 0 {
-		shift = t.turns[len(t.turns)-1].n
-	}
-	for i := range e.turns {
-		t.talked += toldOf * len(e.turns[i].said)
-		e.turns[i].n += shift
-		if e.turns[i].again > 0 {
-			e.turns[i].again += shift
-		}
-	}
-	k := len(e.turns) - 1
-	last := &e.turns[k]
-	t.steps, t.standing, t.n = e.steps, e.standing, last.n
-	for i := range t.steps {
-		t.steps[i].turn += shift
-	}
-	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.Contains(last.came, goesOn) {
-		t.asked = t.steps[n-1].said
-	}
-	if last.stays == staysBelow {
-		t.waits, t.n = last, last.n-1
-		e.turns = e.turns[:k]
-	}
-	t.turns, t.taken = slices.Concat(t.turns, e.turns), true
-	return shift
-}

@@ -179,8 +179,14 @@ func TestNotWords(t *testing.T) {
 		msgs := session("Mend it.", edit("a/b.go", "ok", false), "[Request interrupted by user for tool use]",
 			"No, the other one.")
 		got := thread(render(msgs, note.Options{}))
-		if got != "[1]\n> Mend it.\n- The person interrupted it here.\n- Changed: b.go (edited)\n[2]\n> No, the other one." {
+		if got != "[1]\n> Mend it.\n- Changed: b.go (edited)\n- In the end the person interrupted the agent.\n"+
+			"[2]\n> No, the other one." {
 			t.Errorf("%s", got)
+		}
+		msgs = slices.Insert(msgs, 4, said("It is mended all the same."))
+		const told = "- On the way the person interrupted the agent."
+		if got := thread(render(msgs, note.Options{})); !strings.Contains(got, told) {
+			t.Errorf("it went on:\n%s", got)
 		}
 	})
 }
@@ -452,5 +458,38 @@ func TestDeedsKeepTheirSums(t *testing.T) {
 			}
 			t.Error("no budget gives it")
 		})
+	}
+}
+
+// TestNoRoomForWhatCame: where there is no room to tell what came of a turn, a mark says so, now and in the next note:
+// alone the words would read as if nothing had.
+func TestNoRoomForWhatCame(t *testing.T) {
+	features.Proves(t, "N13")
+	msgs := session("Mend the harbour.")
+	for i := range 30 {
+		msgs = append(msgs, session(
+			said(fmt.Sprintf("Pier %d carries the crane again, and the mail boat with all that is on it.", i)),
+			fmt.Sprintf("And pier %d, please, the way it was before the storm.", i+1))...)
+	}
+	text := render(msgs, note.Options{Budget: 1100})
+	for round := range 2 {
+		marked := 0
+		for i := range 28 {
+			words := fmt.Sprintf("> And pier %d, please, the way it was before the storm.\n", i+1)
+			_, came, ok := strings.Cut(thread(text), words)
+			if came, _, _ = strings.Cut(came, "\n"); !ok {
+				continue
+			}
+			if !strings.HasPrefix(came, "- ") {
+				t.Errorf("round %d: pier %d reads as if nothing came of it: %q", round, i+1, came)
+			}
+			if came == "- [...]" {
+				marked++
+			}
+		}
+		if marked == 0 {
+			t.Errorf("round %d: there is room for everything:\n%s", round, thread(text))
+		}
+		text = render(session(summary(text), "Go on."), note.Options{Budget: 1100})
 	}
 }

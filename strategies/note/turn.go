@@ -35,29 +35,30 @@ type turn struct {
 
 // thread builds turns while the messages of a session go by.
 type thread struct {
-	turns    []turn
-	harness  outcome.Harness
-	memory   *Memory
-	work     *work.Work
-	kept     *work.Work // what messages that stay did, for the standing alone
-	closing  string     // what the agent said last in the turn
-	talked   int        // how much of that was said in all turns, in bytes
-	asked    string     // all of that message, for answers by number
-	aside    bool       // a harness wrote after the closing words, and the agent answers that
-	silent   bool       // nothing of the turn went
-	goesOn   bool       // a part of the turn stays
-	taken    bool       // the last turn is of an earlier note
-	n        int        // the number of the last message of a person
-	waits    *turn      // of an earlier note, whose message is still to come
-	files    shortNames
-	steps    []step // what was said and done last, see state.go
-	standing standing
-	since    became    // the last summary of another program
-	found    []finding // what the agent found in the turn
-	undone   []string  // arguments of calls of the turn that took others back
-	media    []string  // that went with the turn, see media.go
-	own      ownCommands
-	read     *loads // files of rules that were read
+	turns       []turn
+	harness     outcome.Harness
+	memory      *Memory
+	work        *work.Work
+	kept        *work.Work // what messages that stay did, for the standing alone
+	closing     string     // what the agent said last in the turn
+	talked      int        // how much of that was said in all turns, in bytes
+	asked       string     // all of that message, for answers by number
+	interrupted string     // how it is told that the person interrupted the agent; empty where nobody did
+	aside       bool       // a harness wrote after the closing words, and the agent answers that
+	silent      bool       // nothing of the turn went
+	goesOn      bool       // a part of the turn stays
+	taken       bool       // the last turn is of an earlier note
+	n           int        // the number of the last message of a person
+	waits       *turn      // of an earlier note, whose message is still to come
+	files       shortNames
+	steps       []step // what was said and done last, see state.go
+	standing    standing
+	since       became    // the last summary of another program
+	found       []finding // what the agent found in the turn
+	undone      []string  // arguments of calls of the turn that took others back
+	media       []string  // that went with the turn, see media.go
+	own         ownCommands
+	read        *loads // files of rules that were read
 }
 
 func newThread(h outcome.Harness, memory *Memory, read *loads, modified []string) *thread {
@@ -164,7 +165,7 @@ func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	case m.Role == abi.RoleAssistant:
 		t.agent(m)
 	case origin == abi.FromInterruption:
-		t.add("The person interrupted it here.")
+		t.interrupted = interruptedLast
 	default:
 		t.aside = t.aside || t.closing != "" && origin == abi.FromHarness
 		t.ran(m, true)
@@ -181,6 +182,9 @@ func (t *thread) agent(m *abi.Message) {
 	text := strings.TrimSpace(m.Text())
 	if text == noAnswer {
 		return
+	}
+	if t.interrupted != "" {
+		t.interrupted = interruptedOnce
 	}
 	switch {
 	case len(m.ToolCalls) > 0:
@@ -289,6 +293,9 @@ func (t *thread) end(answer string) {
 		t.add(line)
 	}
 	t.own = ownCommands{}
+	if t.interrupted != "" {
+		t.add(t.interrupted)
+	}
 	t.takeBack()
 	t.talked += len(t.closing)
 	said, fuller := t.closed(answer)
@@ -313,7 +320,7 @@ func (t *thread) end(answer string) {
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
-	t.undone, t.found, t.aside = nil, nil, false
+	t.undone, t.found, t.aside, t.interrupted = nil, nil, false, ""
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more. What
@@ -398,6 +405,9 @@ const (
 	// workedBelow and workedMute stand for that where none of it is told beside the words.
 	workedBelow = "The agent has worked on it: what came of it is told below, where it stood at the end."
 	workedMute  = "The agent has worked on it: there is no room here to tell what came of it."
+	// interruptedLast says of a turn that it ended so, and interruptedOnce that the agent went on.
+	interruptedLast = "In the end the person interrupted the agent."
+	interruptedOnce = "On the way the person interrupted the agent."
 	// foundMark begins what an agent said on the way to its closing words.
 	foundMark = "Agent on the way: "
 	// maxFindings is how much of that is told, in sentences.

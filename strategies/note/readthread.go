@@ -1,0 +1,137 @@
+package note
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/excerpt"
+)
+
+// readThread reads the turns of an earlier note back.
+func readThread(lines []string) (turns []turn) {
+	var words []string
+	end := func() {
+		if len(turns) > 0 && len(words) > 0 {
+			last := &turns[len(turns)-1]
+			last.words = strings.Join(words, "\n")
+			last.cut = strings.Contains(last.words, excerpt.LeftOut)
+		}
+		words = nil
+	}
+	for _, line := range lines {
+		if t, ok := readHead(line); ok {
+			end()
+			turns = append(turns, t)
+			continue
+		}
+		if len(turns) == 0 {
+			continue
+		}
+		last := &turns[len(turns)-1]
+		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
+			last.takeSaid(text)
+		} else if text, ok := strings.CutPrefix(line, "- "); ok {
+			if isWorked(text) {
+				text = workedOn
+			}
+			last.came = append(last.came, text)
+		} else if text, ok := strings.CutPrefix(line+" ", quoteMark); ok {
+			words = append(words, strings.TrimSuffix(text, " "))
+		}
+	}
+	end()
+	return turns
+}
+
+// takeSaid takes closing words as an earlier note tells them. Where it had room for more of them than this one may
+// have, they are told in short first.
+func (t *turn) takeSaid(text string) {
+	t.said = text
+	if utf8.RuneCountInString(text) <= maxSaid+2*maxQuestion {
+		return
+	}
+	if short := closing(text); len(short) < len(text) {
+		t.said, t.fuller = short, text
+	}
+}
+
+// readHead reads the line that a turn begins with, or the one that stands for many.
+func readHead(line string) (t turn, ok bool) {
+	inner, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
+	if !ok || !strings.HasPrefix(line, "[") {
+		return t, false
+	}
+	from, to, _ := strings.Cut(inner, "-")
+	first, err := strconv.Atoi(from)
+	if t.n = first; err != nil {
+		return t, false
+	}
+	if to != "" {
+		if t.n, err = strconv.Atoi(to); err != nil || t.n < first {
+			return t, false
+		}
+	}
+	number := func(mark string) (n int, ok bool) {
+		_, after, _ := strings.Cut(rest, mark)
+		digits, ok := strings.CutSuffix(after, "]")
+		n, err := strconv.Atoi(digits)
+		return n, ok && err == nil
+	}
+	var same bool
+	if t.again, same = number(sameMark); same && to == "" {
+		return t, true
+	}
+	size, counted, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if n, err := strconv.Atoi(size); err == nil && n > 0 && strings.HasPrefix(counted, "message") {
+		t.folded = n
+		t.again, same = number(againMark)
+		if same || strings.Contains(rest, foldedMark) || strings.Contains(rest, foldedAlone) {
+			return t, true
+		}
+	}
+	stays, opens, _ := strings.Cut(strings.TrimSpace(rest), `: "`)
+	t = turn{n: first, stays: stays, opens: strings.TrimSuffix(opens, `"`)}
+	return t, to == "" && (stays == "" || stays == staysAbove || stays == staysBelow)
+}
+
+// toldOf is how many times longer words were, about, of which a note tells the most telling.
+const toldOf = 2
+
+// takeOver puts the turns of an earlier note before those that follow. It returns by how
+// much the numbers in that note shift: those of a second one go on.
+func (t *thread) takeOver(e *former) (shift int) {
+	if len(e.turns) == 0 {
+		return 0 // somebody else's
+	}
+	t.end("")
+	if t.waits != nil {
+		t.turns, t.waits = append(t.turns, *t.waits), nil
+	}
+	if len(t.turns) > 0 {
+		shift = t.turns[len(t.turns)-1].n
+	}
+	for i := range e.turns {
+		t.talked += toldOf * len(e.turns[i].said)
+		e.turns[i].n += shift
+		if e.turns[i].again > 0 {
+			e.turns[i].again += shift
+		}
+	}
+	k := len(e.turns) - 1
+	last := &e.turns[k]
+	t.steps, t.standing, t.n = e.steps, e.standing, last.n
+	for i := range t.steps {
+		t.steps[i].turn += shift
+	}
+	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.Contains(last.came, goesOn) {
+		t.asked = t.steps[n-1].said
+	}
+	if last.stays == staysBelow {
+		t.waits, t.n = last, last.n-1
+		e.turns = e.turns[:k]
+	}
+	t.turns, t.taken = slices.Concat(t.turns, e.turns), true
+	return shift
+}
