@@ -93,7 +93,7 @@ func (n *Note) stood(lines []string, left int, count func(string) int) (fit []st
 }
 
 // lastShown is what is shown of each step in so many tokens, the newest first: the last words of the agent, then what
-// it did and said before, then what it only looked at.
+// it did and said before, then what it only looked at, then more of what it said.
 func lastShown(steps []step, left int, count func(string) int) []string {
 	shown := make([]string, len(steps))
 	take := func(i int, text string) bool {
@@ -131,8 +131,22 @@ func lastShown(steps []step, left int, count func(string) int) []string {
 			}
 		}
 	}
+	tellMore(steps, shown, left, count)
 	countAll(steps, shown)
 	return shown
+}
+
+// tellMore tells more of what the agent said with what is left once all steps are told, the newest first.
+func tellMore(steps []step, shown []string, left int, count func(string) int) {
+	for i, s := range slices.Backward(steps) {
+		if s.said == "" || shown[i] != s.String() || !strings.Contains(shown[i], leftOutHere) {
+			continue
+		}
+		fuller := agentMark + fullerClosing(s.said)
+		if n := count(fuller) - count(shown[i]); n <= left && len(fuller) > len(shown[i]) {
+			shown[i], left = fuller, left-n
+		}
+	}
 }
 
 // countAll shows the steps that are the same as the next one that is shown: they are counted there, and take no room.

@@ -161,3 +161,21 @@ func TestStateSaysWhatFollows(t *testing.T) {
 		})
 	}
 }
+
+// TestMoreOfTheLastSteps: what an agent said on the way is told in full where there is room: what it means to do next
+// often stands at its end.
+func TestMoreOfTheLastSteps(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	plan := strings.Repeat("The parser reads each pattern twice and keeps both. ", 6) + "So I start with the second one."
+	msgs := session("Mend it.", said(plan), edit("/srv/kw/a.go", "ok", false), said("It is the first."),
+		edit("/srv/kw/b.go", "ok", false))
+	for _, tc := range []struct {
+		budget int
+		told   bool
+	}{{4000, true}, {260, false}} {
+		text := render(msgs, note.Options{Budget: tc.budget})
+		if got := strings.Contains(state(text), "So I start with the second one."); got != tc.told {
+			t.Errorf("budget %d: told %v, want %v:\n%s", tc.budget, got, tc.told, text)
+		}
+	}
+}
