@@ -36,7 +36,7 @@ func (b *builder) build(n *node) {
 		m := Model{Alias: k.name}
 		m.targets().bind(k, "")
 		b.config.Models[k.name] = m
-		b.config.Overrides = append(b.config.Overrides, m.Override())
+		b.config.Overrides = append(b.config.Overrides, m.unpriced())
 	}
 	for _, k := range n.kid("plugins").all() {
 		p := Plugin{Name: k.name}

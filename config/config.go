@@ -25,7 +25,8 @@ type Config struct {
 	Models  map[string]Model
 	Plugins map[string]Plugin
 	// Overrides are for [tokens.Catalog.Resolve]: those of the file, then what
-	// it says under the aliases.
+	// it says under the aliases, but for their prices: two aliases of a model may
+	// be two contracts. [Model.Override] has those of one.
 	Overrides []tokens.Override
 
 	agents  map[string]*Agent

@@ -84,6 +84,13 @@ func (m Model) override(provider string) tokens.Override {
 	return o
 }
 
+// unpriced is Override without the prices.
+func (m Model) unpriced() tokens.Override {
+	o := m.Override()
+	o.Input, o.Output, o.CacheRead, o.CacheWrite = nil, nil, nil, nil
+	return o
+}
+
 // targets are where what is said of a model goes.
 func (m *Model) targets() targets {
 	return targets{

@@ -110,6 +110,28 @@ models:
 	}
 }
 
+// TestPricesAreTheAliasesOwn: prices that stand under an alias are no other one's of the same model, and not the
+// model's.
+func TestPricesAreTheAliasesOwn(t *testing.T) {
+	c := load(t, `
+models:
+  dear: {provider: anthropic, model: claude-sonnet-4-5, prices: {input: 30, output: 150}}
+  cheap: {provider: anthropic, model: claude-sonnet-4-5, prices: {input: 1}}
+  plain: {provider: anthropic, model: claude-sonnet-4-5}
+`)
+	catalog := tokens.Default()
+	listed := catalog.Resolve("anthropic/claude-sonnet-4-5").Prices.Input
+	for alias, want := range map[string]float64{"dear": 30, "cheap": 1, "plain": listed} {
+		m := c.Models[alias]
+		if got := catalog.Resolve(m.CatalogName(), append(c.Overrides, m.Override())...).Prices.Input; got != want {
+			t.Errorf("alias %s: an input of %v, want %v", alias, got, want)
+		}
+	}
+	if got := catalog.Resolve("claude-sonnet-4-5", c.Overrides...).Prices.Input; got != listed {
+		t.Errorf("the model: an input of %v, want %v", got, listed)
+	}
+}
+
 // TestContextWins: the window that is configured wins, and Ollama is asked
 // for it.
 func TestContextWins(t *testing.T) {

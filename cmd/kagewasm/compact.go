@@ -96,6 +96,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	session := run.File
 	f.trial = f.dryRun
 	conf, err := f.configured(e, f.agent, f.sets)
+	conf.asked = f.model
 	if err == nil {
 		err = files.CheckOutputs(conf.reads(), f.outputs()...)
 	}

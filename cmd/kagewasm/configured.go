@@ -28,6 +28,8 @@ import (
 type configured struct {
 	file  *config.Config
 	agent *config.Agent
+	// asked is the alias or the name of the session's model that somebody named; empty where nobody did.
+	asked string
 }
 
 // knowsModel is an error where the value of a knob is no alias of a model. Without a
@@ -113,10 +115,44 @@ func (c configured) resolve(name string) tokens.Model {
 		return tokens.Default().Resolve(name)
 	}
 	name = cmp.Or(name, c.agent.Model)
-	if m, ok := c.file.Models[name]; ok {
-		name = m.CatalogName()
+	overrides := c.file.Overrides
+	if m, meant := c.alias(name); meant {
+		own := m.Override()
+		anywhere := own
+		anywhere.Provider = m.Provider // so that no override of the file says more of the model
+		overrides = append(slices.Clip(overrides), anywhere, own)
+		if m.Alias == name {
+			name = m.CatalogName()
+		}
 	}
-	return tokens.Default().Resolve(name, c.file.Overrides...)
+	return tokens.Default().Resolve(name, overrides...)
+}
+
+// alias finds the model of an alias. A name that is none stands for the alias that goes by it, and of several for the
+// one that was asked for, else for the agent's own: prices are an alias's, and sessions have their model by its name.
+func (c configured) alias(name string) (m config.Model, meant bool) {
+	if m, meant = c.file.Models[name]; meant || name == "" {
+		return m, meant
+	}
+	named := make(map[string]config.Model)
+	for alias, of := range c.file.Models {
+		if called(of, name) {
+			named[alias], m = of, of
+		}
+	}
+	for _, alias := range []string{c.asked, c.agent.Model} {
+		if one, meant := named[alias]; meant {
+			return one, true
+		}
+	}
+	return m, len(named) == 1
+}
+
+// called reports whether a model goes by a name that is no alias.
+func called(m config.Model, name string) bool {
+	catalog := tokens.Default()
+	return strings.EqualFold(name, m.Name) || strings.EqualFold(name, m.CatalogName()) ||
+		catalog.Resolve(name).Name() == catalog.Resolve(m.CatalogName()).Name()
 }
 
 // resolveForLog is resolve for an agent's own log, which keeps its thinking: the agent
@@ -135,12 +171,11 @@ func (c configured) resolveFor(name string) tokens.Model {
 	if c.agent == nil {
 		return m
 	}
-	own := c.file.Models[c.agent.Model]
-	alias, named := c.file.Models[name]
-	if !named && (name == "" || strings.EqualFold(name, own.Name) || strings.EqualFold(name, own.CatalogName())) {
-		alias = own
+	w := c.agent.Context
+	if alias, meant := c.alias(cmp.Or(name, c.agent.Model)); meant {
+		w = cmp.Or(w, alias.Window)
 	}
-	if w := cmp.Or(c.agent.Context, alias.Window); w > 0 {
+	if w > 0 {
 		m.ContextWindow = &w
 	}
 	return m

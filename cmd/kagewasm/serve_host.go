@@ -200,6 +200,7 @@ func (h *serveHost) agent(
 	if err != nil {
 		return nil, err
 	}
+	conf.asked = model
 	known := h.flags.compact.learned(h.e, conf.resolveFor(model))
 	counter, err := h.counter(known.Encoding)
 	if err != nil {
