@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/internal/learned"
 )
 
@@ -22,14 +23,14 @@ func (e extent) reaches(tokens int) bool {
 // characters here and there: who counts by it finds too many. Usually it has more.
 const leastTokenBytes, usualTokenBytes = 2, 4
 
-// estimate is how many tokens the request has at most: what is known of an earlier one, from its provider or from the
-// last look, and the bytes that came since.
+// estimate is how many tokens the request has at most, as far as what is known of its model goes: what an earlier one
+// had, by its provider or by the last look, and the bytes that came since.
 func (e extent) estimate() int {
 	if n, rest, ok := e.reported(); ok {
 		return n + rest/leastTokenBytes
 	}
 	if rest, ok := e.since(e.branch.counted); ok {
-		return int(float64(e.branch.counted.tokens)*max(1, e.engine.Model.TokenScale)) + rest/leastTokenBytes
+		return int(float64(e.branch.counted.tokens)*e.scale()) + rest/leastTokenBytes
 	}
 	return e.size() / leastTokenBytes
 }
@@ -96,6 +97,24 @@ func (e extent) sampled() int {
 	for i := range samples {
 		n += e.engine.Counter.Text(string(doc[i*step : i*step+sampleBytes]))
 	}
-	scale := max(1, e.engine.Model.TokenScale)
-	return int(float64(n) / (samples * sampleBytes) * float64(e.size()) * sampleError * scale)
+	return int(float64(n) / (samples * sampleBytes) * float64(e.size()) * sampleError * e.scale())
+}
+
+// scale is how many tokens of the model stand for one that is counted, and never less than one: what any
+// conversation's look found, else what is published.
+func (e extent) scale() float64 {
+	found, ok := e.p.scales.Load(e.engine.Model.Name())
+	if !ok {
+		found = e.engine.Model.TokenScale
+	}
+	return max(1, found.(float64))
+}
+
+// learn notes the scale that a look went by: providers have corrected it, where they said what requests took.
+func (e extent) learn(scale *kagewasm.Scale) {
+	factor := 1.0
+	if scale != nil {
+		factor = scale.Factor
+	}
+	e.p.scales.Store(e.engine.Model.Name(), factor)
 }

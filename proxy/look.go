@@ -169,6 +169,7 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 		return false, err
 	}
 	r := &result.Report
+	extent{e}.learn(r.Scale)
 	if u := r.Cost.Usage; u != nil {
 		e.spent = tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}
 	}

@@ -71,6 +71,7 @@ type Proxy struct {
 	families families
 	keeper   *keeper
 	sealer   *sealer
+	scales   sync.Map       // by a model's name, its scale as the last look had it
 	turns    sync.WaitGroup // of which plugins are being told
 	closing  chan struct{}
 	once     sync.Once
