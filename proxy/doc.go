@@ -17,8 +17,9 @@
 //     same bytes each time. The rest, and all that is no message, stays byte for byte.
 //   - exchange.go: where the request may be too long the compactor looks at it (look.go), and
 //     what it does is stored (stored.go) before the request goes on.
-//   - send.go: where the provider refuses the request as too long it is compacted and sent once
-//     more. Any other answer, and a second refusal, is the client's as it is.
+//   - send.go, recover.go: where the provider refuses the request as too long it is compacted and
+//     sent once more, or with fewer messages each time, by the policy's recovery. Any other
+//     answer, and the last refusal, is the client's as it is.
 //   - tap.go: what the answer says of its cost is noted while it passes.
 //
 // # When it compacts

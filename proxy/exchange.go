@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -47,7 +48,10 @@ type exchange struct {
 	item  json.RawMessage
 	spent tokens.Usage
 	says  says
-	turn  *turn // what the answer says of the agent's turn; nil where nobody hears of it
+	// last is the last look at the request; nil where there was none. refused says that the provider refused it.
+	last    *kagewasm.Result
+	refused bool
+	turn    *turn // what the answer says of the agent's turn; nil where nobody hears of it
 }
 
 // begin reads a request and makes it fit. The error is one of reading it; whatever else
@@ -212,10 +216,15 @@ func (e *exchange) due() bool {
 	return extent{e}.reaches(floor)
 }
 
+// policy is the one that holds for the conversation.
+func (e *exchange) policy() (kagewasm.Policy, error) {
+	return e.engine.Compactor.Policy(abi.Session{ID: e.family.id, AgentPath: e.family.agent,
+		Model: e.engine.Model.Name()})
+}
+
 // floor is the least size at which a compaction can be due.
 func (e *exchange) floor() int {
-	policy, err := e.engine.Compactor.Policy(abi.Session{ID: e.family.id, AgentPath: e.family.agent,
-		Model: e.engine.Model.Name()})
+	policy, err := e.policy()
 	if err != nil {
 		return 0
 	}

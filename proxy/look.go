@@ -89,6 +89,7 @@ func (r *reading) encode(list []abi.Message) ([]byte, error) {
 type look struct {
 	reason   abi.TriggerReason
 	exceeded *abi.Exceeded // what the provider said of it
+	keep     *int          // the most messages that stay at the end; nil where the policy says
 	// asked says that the client wants a compaction, whatever the size. Who wants one may say what is to be kept in view.
 	asked        bool
 	instructions string
@@ -145,6 +146,9 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 	}
 	id, view, window := req.Session.ID, req.Messages, e.window()
 	req.Reason, req.Exceeded, req.Used = why.reason, why.exceeded, e.used(ctx, came)
+	if why.keep != nil {
+		req.Overrides = &kagewasm.Overrides{KeepLast: why.keep}
+	}
 	if why.reason == abi.TriggerPlugin {
 		req.Force, req.Instructions = true, why.instructions
 	}
@@ -168,6 +172,7 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 	if err != nil {
 		return false, err
 	}
+	e.last = result
 	r := &result.Report
 	extent{e}.learn(r.Scale)
 	if u := r.Cost.Usage; u != nil {

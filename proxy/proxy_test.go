@@ -102,6 +102,7 @@ type setup struct {
 	proxy *proxy.Proxy
 	http  *httptest.Server
 	logs  *logs
+	store *store.Store // nil where a test has none, or its own
 }
 
 type logs struct {

@@ -9,7 +9,6 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/internal/features"
-	"github.com/kagewasm/kagewasm/proxy"
 )
 
 // TestALearnedScaleHoldsForAllConversations: a provider makes nearly half again as many tokens of a text as are counted
@@ -33,18 +32,7 @@ func TestALearnedScaleHoldsForAllConversations(t *testing.T) {
 			`"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, took(body))
 		return true
 	}
-	compactor, err := kagewasm.New(kagewasm.Options{Counter: counts(), Lookup: estimated,
-		Policy: proxy.Policy(kagewasm.Policy{When: kagewasm.When{Upper: 0.9, Lower: 0.4}})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, u, room, func(o *proxy.Options) {
-		o.Engine = func(model string) (proxy.Engine, error) {
-			m := estimated(model)
-			m.ContextWindow = new(room)
-			return proxy.Engine{Compactor: compactor, Counter: counts(), Model: m}, nil
-		}
-	})
+	s := within(t, u, room, kagewasm.Policy{When: kagewasm.When{Upper: 0.9, Lower: 0.4}})
 	grows := func(session string) {
 		compactions := 0
 		for steps := 4; compactions < 2; steps += 2 {

@@ -13,8 +13,8 @@ import (
 	"github.com/kagewasm/kagewasm/models"
 )
 
-// sender sends a request, and once more where the provider refused it as too long and it
-// could be made shorter.
+// sender sends a request, and again where the provider refused it as too long and it can be
+// made shorter (recover.go).
 type sender struct{ p *Proxy }
 
 // maxRefusal is how much of an error is read to see what it is about.
@@ -34,18 +34,7 @@ func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !tooLong {
 		return resp, nil
 	}
-	shorter := e.shortened(r, &exceeded)
-	if shorter == nil {
-		return resp, nil
-	}
-	again := r.Clone(r.Context())
-	e.setBody(again, shorter)
-	second, err := s.p.opts.Transport.RoundTrip(again)
-	if err != nil {
-		return resp, nil // what the provider said before is all there is
-	}
-	_ = resp.Body.Close()
-	return second, nil
+	return (&recovery{exchange: e, request: r, exceeded: exceeded, said: resp}).run(r.Context()), nil
 }
 
 // refusal says whether a response refuses its request as too long. Its body is as it was.
@@ -68,10 +57,10 @@ func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 }
 
 // streamed is refusal for streams, which some providers begin before they look at the request. Where that may be too
-// long the events before the first one of the answer wait for that.
+// long, or was before, the events before the first one of the answer wait for that.
 func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
-		(extent{e}).estimate() < e.engine.Model.Window()/2 {
+		!e.refused && (extent{e}).estimate() < e.engine.Model.Window()/2 {
 		return x, false
 	}
 	from := bufio.NewReader(resp.Body)
@@ -159,24 +148,6 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// shortened is the body to send after a refusal, nil where nothing can go.
-func (e *exchange) shortened(r *http.Request, exceeded *abi.Exceeded) (sent []byte) {
-	defer e.rescue(&sent)
-	e.family.mu.Lock()
-	defer e.family.mu.Unlock()
-	changed, err := e.look(r.Context(), look{reason: abi.TriggerOverflow, exceeded: exceeded})
-	switch {
-	case err != nil:
-		e.failed(err)
-		return nil
-	case !changed:
-		e.says.reason = "overflow"
-		return nil
-	}
-	e.says.what = "retried"
-	return e.plan.apply(e.doc)
-}
-
 // response looks at a response as it passes.
 func (p *Proxy) response(resp *http.Response) error {
 	e := exchangeOf(resp.Request.Context())
@@ -195,6 +166,6 @@ func (p *Proxy) response(resp *http.Response) error {
 	if e.turn != nil {
 		e.turn.doc = e.doc
 	}
-	e.client, e.whole, e.doc, e.body = nil, nil, nil, nil // the stream may last, and they are large
+	e.client, e.whole, e.doc, e.body, e.last = nil, nil, nil, nil, nil // the stream may last, and they are large
 	return nil
 }

@@ -2,12 +2,10 @@ package session
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/descent"
 )
 
 // recover makes a call again that the provider refused as too long, of a session that is
@@ -35,66 +33,45 @@ func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error
 	return d.call(ctx)
 }
 
-// descend lets fewer messages stay at the end, one less at each refusal than did. What does not make
-// the list shorter is not worth a call: none stays at once then.
+// descend makes the call again with fewer messages each time.
 func (d *dispatch) descend(ctx context.Context, e abi.Exceeded, err error) ([]abi.Message, error) {
-	for keep, last := kagewasm.RecoverFrom+1, false; !last; {
-		keep = max(0, min(keep-1, d.fewer()))
-		last = keep == 0
-		shorter, cerr := d.shorten(ctx, &e, &keep)
-		if cerr != nil {
-			return nil, cerr
-		}
-		if !shorter {
-			keep = 0
-			continue
-		}
-		var answer []abi.Message
-		if answer, err = d.call(ctx); err == nil {
-			return answer, nil
-		}
-		var tooLong bool
-		if e, tooLong = d.s.tooLong(err); !tooLong {
-			return nil, err
-		}
+	down := &descending{dispatch: d, exceeded: e, refusal: err}
+	switch stuck, err := descent.Down(ctx, down); {
+	case err != nil:
+		return nil, err
+	case stuck:
+		return nil, descent.Stuck("dispatch", down.Last(), down.exceeded, down.refusal)
 	}
-	return nil, d.stuck(e, err)
+	return down.answer, nil
 }
 
-// fewer is how many messages stay at the end without the first one there that may go. A call goes with its results, so
-// that one less would often change nothing.
-func (d *dispatch) fewer() (rest int) {
-	last := d.Results[len(d.Results)-1]
-	pinned := set.Of(last.Report.Pinned...)
-	all, results := 0, 0
-	for _, m := range slices.Backward(last.Messages) {
-		switch {
-		case m.Kind == abi.KindSummary:
-			return rest
-		case pinned[m.ID]:
-		case m.Role == abi.RoleTool:
-			results++
-		default:
-			rest, all, results = all, all+1+results, 0
-		}
-	}
-	return rest
+// descending is a dispatch on its way down. refusal is the provider's last one, and exceeded what it says.
+type descending struct {
+	*dispatch
+	exceeded abi.Exceeded
+	refusal  error
+	answer   []abi.Message
 }
 
-// stuck is the error where the provider refuses a request in which nothing is left that
-// could go. The last report has it as its warning.
-func (d *dispatch) stuck(e abi.Exceeded, err error) error {
-	report := &d.Results[len(d.Results)-1].Report
-	limit := fmt.Sprintf("the window is %d", report.Window)
-	if e.Limit > 0 && !e.Bytes {
-		limit = fmt.Sprintf("the provider takes %d", e.Limit)
+// Last implements descent.Session.
+func (d *descending) Last() *kagewasm.Result { return d.Results[len(d.Results)-1] }
+
+// Shorten implements descent.Session.
+func (d *descending) Shorten(ctx context.Context, keep int) (shorter bool, err error) {
+	return d.shorten(ctx, &d.exceeded, &keep)
+}
+
+// Again implements descent.Session.
+func (d *descending) Again(ctx context.Context) (refused bool, err error) {
+	if d.answer, err = d.call(ctx); err == nil {
+		return false, nil
 	}
-	x := &abi.Error{Code: abi.CodeExceedsWindow, Op: "dispatch", Err: err,
-		Message: fmt.Sprintf("refused as too long with nothing left that could go: %d tokens in %d messages, and %s",
-			report.TokensAfter, report.MessagesAfter, limit),
-		Hint: "pin less, offer fewer tools, or start a new session"}
-	report.Warning = x.Message + "; " + x.Hint
-	return x
+	e, tooLong := d.s.tooLong(err)
+	if !tooLong {
+		return false, err
+	}
+	d.exceeded, d.refusal = e, err
+	return true, nil
 }
 
 // shorten compacts a session that the provider refused as too long, so that at most keep

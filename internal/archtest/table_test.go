@@ -65,7 +65,8 @@ var layout = []row{
 	{pattern: ".", may: []string{"abi", "tokens/...", "firewall/...", "strategies/...", "hooks/..."}},
 	{pattern: "config/...", may: []string{"abi", "internal/atomicfile", "internal/yamldoc", "tokens/...",
 		"strategies/...", "."}},
-	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
+	{pattern: "internal/descent", may: []string{"abi", "."}},
+	{pattern: "session", may: []string{"abi", ".", "strategies/...", "internal/descent"}},
 	{pattern: "store", may: []string{"abi", ".", "session", "store/kv"}},
 	{pattern: "internal/record", may: []string{"abi", ".", "session", "store", "transcript/..."}},
 	{pattern: "internal/turnend", may: []string{"abi", "hooks/...", "."}},
@@ -83,7 +84,7 @@ var layout = []row{
 		"transcript/...", "tokens/...", "models/..."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "session", "store", "transcript/...", "tokens/...", "models/...",
-		"internal/record", "internal/turnend"}},
+		"internal/record", "internal/turnend", "internal/descent"}},
 	{pattern: "integrations", std: true},
 	{pattern: "plugins"}, // tests of all plugins together; their imports are free
 	{pattern: "plugins/*/...", may: []string{"abi", "abi/guest/...", "strategies/..."}},
