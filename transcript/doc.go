@@ -17,7 +17,9 @@
 //   - neutral: one message a line, as [abi.Message] says; a first line
 //     {"tools":[...]} holds tool definitions.
 //   - openai: chat messages as a list, as a document or request body that
-//     holds the list under "messages" or "traj", or one a line.
+//     holds the list under "messages" or "traj", or one a line. Those of
+//     Ollama's own API are read too: there arguments stay objects, and images
+//     stand beside the text.
 //   - openai-responses: the items of the Responses API, as a list, under
 //     "input" of a request body or under "output" of a response.
 //   - anthropic: a request body of the Messages API, or its list of messages.

@@ -27,7 +27,8 @@ var (
 	// listKeys are the keys under which a document may hold its messages.
 	listKeys    = []string{"messages", "traj"}
 	docKeys     = []string{"messages", "traj", "model", "tools"}
-	messageKeys = []string{"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
+	messageKeys = []string{"role", "content", "tool_calls", "tool_call_id", "name", "function_call", "tool_name",
+		"images"}
 )
 
 func detect(f *codec.File) string {
@@ -76,9 +77,10 @@ func mayBeOwn(line []byte) bool {
 
 func read(f *codec.File) *codec.Log {
 	l := findMessages(f)
-	l.Entry, l.Args = writeMessage, codec.TextArgs
+	l.Entry, l.Args = writeMessage, writeArgs
 	readAnswer(l)
-	l.Each("the message", messageKeys, func(i int, o *jsondoc.Object) { readMessage(l, i, o) })
+	var open nameless
+	l.Each("the message", messageKeys, func(i int, o *jsondoc.Object) { readMessage(l, &open, i, o) })
 	return l
 }
 
@@ -112,7 +114,7 @@ func readAnswer(l *codec.Log) {
 	l.Note(answer.Err())
 }
 
-func readMessage(l *codec.Log, i int, o *jsondoc.Object) {
+func readMessage(l *codec.Log, open *nameless, i int, o *jsondoc.Object) {
 	role := o.Str("role")
 	m := l.Add(i, abi.Message{Content: codec.Content(o, "content"), Name: o.Str("name")})
 	m.Output = codec.SlotOf(i, o, "content")
@@ -126,10 +128,13 @@ func readMessage(l *codec.Log, i int, o *jsondoc.Object) {
 		m.Role = codec.Role(o)
 	}
 	m.ToolCallID = o.Str("tool_call_id")
+	open.result(m, o)
+	withImages(m, o)
 	if m.Role == abi.RoleUser {
 		m.Kind = content.Framed(m.Content)
 	}
 	ReadCalls(m, i, o)
+	open.call(m)
 	if o.Value("function_call").OK() {
 		f := o.Child(o.Value("function_call"), "function_call", "name", "arguments")
 		function := f.Str("name")

@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Ollama's own chat is this format, but for what stands here: arguments are an object, calls may have no ids, and
+// images stand beside the text.
+
+// writeArgs writes arguments as they were written: a string, or an object.
+func writeArgs(text string, was codec.Slot) []byte {
+	if was.Text || was.Missing() {
+		return jsondoc.Quote(text)
+	}
+	return content.ObjectArgs(text)
+}
+
+// nameless are the calls without ids of the last answer that have no result yet, by the ids that stand for theirs.
+type nameless []string
+
+// call gives the calls of an answer ids that have none.
+func (n *nameless) call(m *codec.Message) {
+	if m.Role == abi.RoleTool {
+		return
+	}
+	*n = nil
+	for i := range m.ToolCalls {
+		if c := &m.ToolCalls[i]; c.ID == "" {
+			c.ID = content.FunctionID(c.Name)
+			*n = append(*n, c.ID)
+		}
+	}
+}
+
+// result finds the call of a result that names none: by the tool, else the first one that is open.
+func (n *nameless) result(m *codec.Message, o *jsondoc.Object) {
+	if o.Is("tool_name", '"') {
+		m.Name = cmp.Or(m.Name, o.Str("tool_name"))
+	}
+	if m.Role != abi.RoleTool || m.ToolCallID != "" {
+		return
+	}
+	switch {
+	case m.Name != "":
+		m.ToolCallID = content.FunctionID(m.Name)
+	case len(*n) > 0:
+		m.ToolCallID = (*n)[0]
+	}
+	if i := slices.Index(*n, m.ToolCallID); i >= 0 {
+		*n = slices.Delete(*n, i, i+1)
+	}
+}
+
+// withImages are the words of a message and the images beside them. Results of tools are text alone.
+func withImages(m *codec.Message, o *jsondoc.Object) {
+	if m.Role == abi.RoleTool || m.Content.IsParts() || !o.Is("images", '[') {
+		return
+	}
+	var parts []abi.Part
+	if text := m.Text(); text != "" {
+		parts = append(parts, abi.TextPart(text))
+	}
+	for _, at := range o.List("images") {
+		if o.Kind(at) != '"' {
+			continue
+		}
+		data := o.Unquote(at)
+		url := jsondoc.Obj("url", "data:"+mediaOf(data)+";base64,"+data)
+		parts = append(parts, abi.RawPart("image_url", jsondoc.Obj("type", "image_url", "image_url", url)))
+	}
+	if len(parts) > 0 {
+		m.Content = abi.Parts(parts...)
+	}
+}
+
+// mediaOf is the type of an image by how its bytes begin, in base 64.
+func mediaOf(data string) string {
+	for begin, media := range map[string]string{"/9j/": "image/jpeg", "R0lG": "image/gif", "UklG": "image/webp"} {
+		if strings.HasPrefix(data, begin) {
+			return media
+		}
+	}
+	return "image/png"
+}
