@@ -34,7 +34,7 @@ func (s *setup) grown(t testing.TB, u *upstream, d dialect, from, to int, header
 // its bytes.
 func TestBranches(t *testing.T) {
 	for i, d := range dialects {
-		for _, header := range [][]string{{"X-Claude-Code-Session-Id", ""}, {""}, {"Session-Id"}, {""}}[i] {
+		for _, header := range [][]string{{"X-Claude-Code-Session-Id", ""}, {""}, {"Session-Id"}, {""}, {""}}[i] {
 			t.Run(d.name+" "+header, func(t *testing.T) {
 				u, st := newUpstream(t), memory(t)
 				s := start(t, u, window, func(o *proxy.Options) { o.Store = st })

@@ -2,9 +2,10 @@
 // conversations in the model's window. The agent changes its base URL and nothing else.
 //
 // [New] makes a [Proxy], an http.Handler. It knows chat completions and Responses of OpenAI,
-// Messages of Anthropic and generateContent of Gemini, streamed and not. All other requests,
-// and all it does not understand in these, are passed on as they came; one of Ollama's own API
-// is given the window that is configured for its model (ollama.go), where it names none.
+// Messages of Anthropic, generateContent of Gemini and Ollama's own chat, streamed and not. All
+// other requests, and all it does not understand in these, are passed on as they came. A request
+// to Ollama is given the window that is configured for its model (ollama.go), where it names
+// none; where none is configured Ollama is asked for it (loads.go).
 //
 // # What it does to a request
 //

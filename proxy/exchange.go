@@ -68,6 +68,12 @@ func (p *Proxy) begin(r *http.Request, w *wire, model string) (*exchange, error)
 	if b.plain == nil {
 		return e, nil
 	}
+	if w == &ollama {
+		if sized := p.withNumCtx(b.plain); sized != nil {
+			b.plain = sized
+			e.setBody(r, sized)
+		}
+	}
 	client := w.read(b.plain)
 	if client == nil {
 		return e, nil
@@ -124,9 +130,12 @@ func (e *exchange) prepared(r *http.Request) (sent []byte) {
 	defer e.rescue(&sent)
 	e.model = cmp.Or(e.model, e.doc.text("model"))
 	var err error
-	if e.engine, err = e.p.opts.Engine(e.model); err != nil {
+	if e.engine, err = e.p.opts.Engine(e.wire.provider + e.model); err != nil {
 		e.failed(err)
 		return nil
+	}
+	if e.wire == &ollama {
+		e.engine.Model.ContextWindow = e.loaded(r)
 	}
 	ending{e}.watch()
 	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
@@ -202,7 +211,7 @@ const estimateError = 0.02
 // window is the room for the request: what the model takes without the answer.
 func (e *exchange) window() int {
 	window := e.engine.Model.Window()
-	room := min(e.doc.most(e.wire.room...), window/4)
+	room := min(max(e.doc.most(e.wire.room...), e.doc.option("num_predict")), window/4)
 	return int(float64(window-room) * (1 - estimateError))
 }
 

@@ -23,6 +23,7 @@ var refusals = map[string]string{
 		`input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`,
 	"gemini": `{"error":{"code":400,"message":"The input token count (30000) exceeds the maximum number of tokens ` +
 		`allowed (20000).","status":"INVALID_ARGUMENT"}}`,
+	"ollama": `{"error":"prompt is too long: 30000, model maximum context length: 20000"}`,
 }
 
 // refuse makes an upstream refuse the next so many requests.
@@ -89,6 +90,7 @@ func TestRefusedInStream(t *testing.T) {
 			"\"content\":\"\"},\"finish_reason\":null}]}\n\n",
 		"openai responses": "event: response.created\ndata: {\"type\":\"response.created\"}\n\nevent: error\n",
 		"gemini":           "",
+		"ollama":           "",
 	}
 	for _, d := range dialects {
 		t.Run(d.name, func(t *testing.T) {
@@ -96,7 +98,7 @@ func TestRefusedInStream(t *testing.T) {
 			body := d.body(d.conversation(90)) // more than half of the window
 			streams := []string{}
 			u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-				w.Header().Set("Content-Type", "text/event-stream")
+				d.stream(w)
 				_, _ = io.WriteString(w, streams[0])
 				streams = streams[1:]
 				return true
@@ -105,6 +107,10 @@ func TestRefusedInStream(t *testing.T) {
 			well := strings.TrimSuffix(begins[d.name], "event: error\n") + "data: {\"said\":\"well\"}\n\ndata: [DONE]\n\n"
 			busy := begins[d.name] +
 				`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n"
+			if d.lines {
+				refused, busy = refusals[d.name]+"\n", `{"error":"the server is busy"}`+"\n"
+				well = `{"message":{"content":"well"},"done":false}` + "\n" + `{"done":true}` + "\n"
+			}
 			for _, c := range []struct {
 				why     string
 				streams []string

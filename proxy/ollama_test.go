@@ -3,6 +3,9 @@ package proxy_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
@@ -66,5 +69,138 @@ func TestOllamaIsAskedForTheConfiguredWindow(t *testing.T) {
 	s.post(t, chat, same, "Content-Encoding", "gzip")
 	if got := u.last(t); !bytes.Equal(got.body, same) || got.header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("compressed, and to stay: sent %q, %v", got.body, got.header)
+	}
+}
+
+// TestOllamaStreams: a conversation through Ollama's own API is compacted where it reaches the window, streamed or not;
+// what the last line of a stream says of its cost counts, and every line of it is the client's as it came.
+func TestOllamaStreams(t *testing.T) {
+	features.Proves(t, "N4")
+	d := dialects[4]
+	for _, streamed := range []bool{true, false} {
+		t.Run(fmt.Sprint("streamed ", streamed), func(t *testing.T) {
+			u := newUpstream(t)
+			var said bytes.Buffer
+			u.answer = func(w http.ResponseWriter, _ *http.Request, body []byte) bool {
+				said.Reset()
+				last := fmt.Sprintf(`{"model":"m","message":{"role":"assistant","content":""},"done_reason":"stop","done":true,`+
+					`"total_duration":1,"prompt_eval_count":%d,"eval_count":7}`, counts().Text(string(body)))
+				if streamed {
+					w = both{w, &said}
+					d.stream(w, `{"model":"m","message":{"role":"assistant","content":"o"},"done":false}`,
+						`{"model":"m","message":{"role":"assistant","content":"k"},"done":false,"unknown":[1, 2]}`, last)
+					return true
+				}
+				w.Header().Set("Content-Type", "application/json; charset=utf-8")
+				fmt.Fprint(both{w, &said}, last)
+				return true
+			}
+			st := memory(t)
+			s := start(t, u, 1_000_000, func(o *proxy.Options) {
+				o.Store = st
+				o.NumCtx = func(string) int { return window }
+			})
+			compactions, input := 0, 0
+			for steps := 4; steps <= 120; steps += 4 {
+				answer, _, says := s.post(t, d.path, d.body(d.conversation(steps)), "Session-Id", "s1")
+				sent := u.last(t).body
+				n := counts().Text(string(sent))
+				if input += n; n > window {
+					t.Errorf("step %d: %d tokens in a window of %d: %s", steps, n, window, says)
+				}
+				if !bytes.Equal(answer, said.Bytes()) {
+					t.Fatalf("step %d: answered %q, and the client has %q", steps, said.Bytes(), answer)
+				}
+				if !bytes.Contains(sent, []byte(fmt.Sprintf(`"options":{"num_ctx":%d,"temperature":0.10}`, window))) {
+					t.Errorf("step %d: sent %s", steps, sent[len(sent)-200:])
+				}
+				if strings.HasPrefix(says, "compacted") {
+					compactions++
+				}
+			}
+			if compactions < 1 {
+				t.Errorf("%d compactions; %s", compactions, s.logs)
+			}
+			s.http.Close() // the last answer is noted when it has passed, and the client may have it before
+			s.proxy.Close()
+			costs, err := st.Costs(t.Context(), "s1")
+			if err != nil || len(costs) != 1 || costs[0].Calls != 30 || costs[0].InputTokens != input ||
+				costs[0].OutputTokens != 30*7 {
+				t.Errorf("costs %+v of an input of %d, %v", costs, input, err)
+			}
+		})
+	}
+}
+
+// both writes to a client, and keeps what it wrote.
+type both struct {
+	http.ResponseWriter
+	copied *bytes.Buffer
+}
+
+func (b both) Write(data []byte) (int, error) {
+	b.copied.Write(data)
+	return b.ResponseWriter.Write(data)
+}
+
+// TestOllamaSaysItsWindow: where no window is configured it is the one that Ollama has the model loaded with: by the
+// request, by the model's own parameters, else as it is loaded; never more than the model takes. Nothing of it is put
+// into the request, and who is no Ollama is not asked again and again.
+func TestOllamaSaysItsWindow(t *testing.T) {
+	features.Proves(t, "N4", "A7")
+	d := dialects[4]
+	const info = `"model_info":{"general.architecture":"llama","llama.context_length":131072}`
+	const small = `"model_info":{"general.architecture":"llama","llama.context_length":40000}`
+	for name, c := range map[string]struct {
+		shows, loaded, options string
+		window                 int // 0: that of the engine
+	}{
+		"the request's": {`{"parameters":"num_ctx 64000"}`, "", `"num_ctx":40000`, 40000},
+		"the model's parameters": {`{"parameters":"stop \"<|eot|>\"\nnum_ctx                        40000",` + info + `}`,
+			`{"models":[{"name":"llama3.1:latest","model":"llama3.1:latest","context_length":4096}]}`, "", 40000},
+		"as it is loaded": {`{` + info + `}`, `{"models":[{"name":"other:latest","model":"other:latest","context_length":9000},` +
+			`{"name":"llama3.1:latest","model":"llama3.1:latest","context_length":40000}]}`, "", 40000},
+		"what the model takes":      {`{` + small + `}`, `{"models":[]}`, "", 40000},
+		"more than the model takes": {`{"parameters":"num_ctx 64000",` + small + `}`, "", "", 40000},
+		"no Ollama":                 {"", "", "", 0},
+		"nonsense":                  {`[]`, `{"models":{}}`, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUpstream(t)
+			u.shows, u.loaded = c.shows, c.loaded
+			const most = 60_000
+			s := start(t, u, most)
+			body := d.body
+			if c.options != "" {
+				body = func(els []string) []byte {
+					return bytes.Replace(d.body(els), []byte(`"temperature":0.10`), []byte(c.options), 1)
+				}
+			}
+			room := c.window
+			if room == 0 {
+				room = most
+			}
+			largest := 0
+			for steps := 4; steps <= 160; steps += 4 {
+				s.post(t, d.path, body(d.conversation(steps)), "Session-Id", "s1", "Authorization", "Bearer k")
+				sent := u.last(t).body
+				largest = max(largest, counts().Text(string(sent)))
+				if c.options == "" && bytes.Contains(sent, []byte("num_ctx")) {
+					t.Fatalf("sent %s", sent[len(sent)-200:])
+				}
+			}
+			if largest > room || largest < room/2 {
+				t.Errorf("at most %d tokens were sent in a window of %d; %s", largest, room, s.logs)
+			}
+			if n := len(u.asked); n > 4 || c.options != "" && n > 0 {
+				t.Errorf("it is asked %d times", n)
+			}
+			for _, asked := range u.asked {
+				if asked.path == "/api/show" && string(asked.body) != `{"model":"llama3.1"}` ||
+					asked.header.Get("Authorization") != "Bearer k" {
+					t.Errorf("asked %s %s %v", asked.path, asked.body, asked.header)
+				}
+			}
+		})
 	}
 }

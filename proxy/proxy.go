@@ -34,8 +34,8 @@ type Options struct {
 	Upstream *url.URL
 	// Route, where set, is asked for the upstream of a request by its headers; nil is Upstream.
 	Route func(http.Header) *url.URL
-	// Engine is the one for a model, by the name that a request has for it. It is asked for
-	// every request, and so has to be fast. Required.
+	// Engine is the one for a model, by the name that a request has for it, with "ollama/" before
+	// it in one to Ollama's own API. It is asked for every request, and so has to be fast. Required.
 	Engine func(model string) (Engine, error)
 	// NumCtx is the context window that is configured for a model, by the name that a request to
 	// Ollama's own API has for it; 0 is none. A request that does not say how large a window the
@@ -71,6 +71,7 @@ type Proxy struct {
 	families families
 	keeper   *keeper
 	sealer   *sealer
+	loads    loads
 	scales   sync.Map       // by a model's name, its scale as the last look had it
 	turns    sync.WaitGroup // of which plugins are being told
 	closing  chan struct{}
@@ -122,7 +123,7 @@ func (p *Proxy) Close() error {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wire, model := wireOf(r.URL.Path)
 	switch {
-	case wire == nil && p.opts.NumCtx != nil && loadsOllama(r):
+	case wire == nil && p.opts.NumCtx != nil && generates(r):
 		if err := p.load(r); err != nil {
 			brokeOff(w, err)
 			return

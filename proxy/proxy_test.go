@@ -28,6 +28,9 @@ type upstream struct {
 	sent []sent
 	// answer is what it does with a request; nil answers in the form of the wire.
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool
+	// shows and loaded are what Ollama says of a model and of the loaded ones; it is none where they are empty.
+	shows, loaded string
+	asked         []sent // for that
 }
 
 type sent struct {
@@ -40,6 +43,9 @@ func newUpstream(t testing.TB) *upstream {
 	u := &upstream{}
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if u.describes(w, r, body) {
+			return
+		}
 		u.mu.Lock()
 		u.sent = append(u.sent, sent{r.URL.Path, r.Header.Clone(), body})
 		answer := u.answer
@@ -50,6 +56,24 @@ func newUpstream(t testing.TB) *upstream {
 	}))
 	t.Cleanup(u.Close)
 	return u
+}
+
+// describes answers what is asked about models.
+func (u *upstream) describes(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	about := map[string]string{"/api/show": u.shows, "/api/ps": u.loaded}
+	says, asked := about[r.URL.Path]
+	switch {
+	case !asked:
+		return false
+	case says == "":
+		http.NotFound(w, r)
+	default:
+		_, _ = io.WriteString(w, says)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asked = append(u.asked, sent{r.URL.Path, r.Header.Clone(), body})
+	return true
 }
 
 func (u *upstream) requests() []sent {
@@ -91,6 +115,9 @@ func answerAs(w http.ResponseWriter, path string, body []byte) {
 		fmt.Fprintf(w, `{"id":"r","object":"response","status":"completed","output":[{"type":"message","id":"msg_1",`+
 			`"role":"assistant","content":[{"type":"output_text","text":"ok","annotations":[]}]}],`+
 			`"usage":{"input_tokens":%d,"output_tokens":1}}`, n)
+	case strings.HasSuffix(path, "/api/chat"):
+		fmt.Fprintf(w, `{"model":"m","message":{"role":"assistant","content":"ok"},"done_reason":"stop","done":true,`+
+			`"prompt_eval_count":%d,"eval_count":1}`, n)
 	default:
 		fmt.Fprintf(w, `{"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}],`+
 			`"usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":1}}`, n)
@@ -210,6 +237,7 @@ type dialect struct {
 	// head and tail stand around the list.
 	head, tail string
 	system     string // an element that leads, empty where it stands in the head
+	lines      bool   // a stream is lines of JSON, and not events
 	// user, and a call of the model with its result.
 	user func(text string) string
 	step func(k int, output string) []string
@@ -267,6 +295,31 @@ var dialects = []dialect{
 					quoted(output)),
 			}
 		}},
+	{name: "ollama", path: "/api/chat", list: "messages", format: "openai", lines: true,
+		head:   `{"model":"llama3.1","unknown_field":1.50,"messages":[`,
+		tail:   `],"options":{"temperature":0.10},"tools":[{"type":"function","function":{"name":"bash"}}],"stream":false}`,
+		system: `{"role":"system","content":"You are an agent."}`,
+		user:   func(text string) string { return `{"role":"user","content":` + quoted(text) + `}` },
+		step: func(k int, output string) []string {
+			return []string{
+				fmt.Sprintf(`{"role":"assistant","content":"step %d","tool_calls":[{"function":{"name":"bash","arguments":{`+
+					`"command":"make test-%d"}}}]}`, k, k),
+				fmt.Sprintf(`{"role":"tool","tool_name":"bash","content":%s}`, quoted(output)),
+			}
+		}},
+}
+
+// stream writes parts of an answer as the wire streams them.
+func (d *dialect) stream(w http.ResponseWriter, parts ...string) {
+	form := "data: %s\n\n"
+	w.Header().Set("Content-Type", "text/event-stream")
+	if d.lines {
+		form = "%s\n"
+		w.Header().Set("Content-Type", "application/x-ndjson")
+	}
+	for _, part := range parts {
+		fmt.Fprintf(w, form, part)
+	}
 }
 
 // output is what a tool says in step k, of some 400 tokens.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/models"
@@ -59,20 +58,20 @@ func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 // streamed is refusal for streams, which some providers begin before they look at the request. Where that may be too
 // long, or was before, the events before the first one of the answer wait for that.
 func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") ||
+	if !e.wire.streams(resp) ||
 		!e.refused && (extent{e}).estimate() < e.engine.Model.Window()/2 {
 		return x, false
 	}
 	from := bufio.NewReader(resp.Body)
 	var begin []byte
 	for len(begin) < maxRefusal {
-		event, err := readEvent(from)
+		event, err := e.wire.event(from)
 		begin = append(begin, event...)
 		if err != nil {
 			unread(resp, begin, err)
 			return x, false
 		}
-		said := eventOf(event)
+		said := e.wire.says(event)
 		if said.refuses() {
 			x, tooLong = models.TooLong(errors.New(string(event)))
 			break
@@ -97,10 +96,10 @@ type event struct {
 	}
 }
 
-func eventOf(text []byte) (said event) {
+func (w *wire) says(text []byte) (said event) {
 	said.empty = true
 	for line := range bytes.Lines(text) {
-		if data, ok := bytes.CutPrefix(line, dataField); ok {
+		if data := w.data(line); data != nil {
 			if said.empty = false; json.Unmarshal(data, &said) != nil {
 				return event{} // the end of a stream, or of a kind that nobody knows
 			}

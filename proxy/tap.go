@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // tap reads what a response says of its cost while it passes. It holds nothing back: the
@@ -23,8 +22,7 @@ type tap struct {
 const maxLine = 4 << 20
 
 func newTap(resp *http.Response, e *exchange) *tap {
-	return &tap{ReadCloser: resp.Body, e: e,
-		stream: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")}
+	return &tap{ReadCloser: resp.Body, e: e, stream: e.wire.streams(resp)}
 }
 
 func (t *tap) Read(b []byte) (int, error) {
@@ -77,8 +75,8 @@ var (
 
 // event looks at a line of a stream.
 func (t *tap) event() {
-	if data, ok := bytes.CutPrefix(t.line, dataField); ok && !t.skip {
-		if bytes.Contains(data, usageWord) {
+	if data := t.e.wire.data(t.line); data != nil && !t.skip {
+		if t.e.wire.lines || bytes.Contains(data, usageWord) {
 			t.e.wire.usage(data, &t.e.usage)
 		}
 		if t.e.turn != nil {

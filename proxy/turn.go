@@ -170,6 +170,10 @@ type said struct {
 
 // hear takes over what a part of an answer says. One that nobody can read says nothing.
 func (t *turn) hear(w *wire, data []byte) {
+	if w == &ollama {
+		t.hearOllama(data)
+		return
+	}
 	var p part
 	if json.Unmarshal(data, &p) != nil {
 		return

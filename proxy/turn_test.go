@@ -26,6 +26,8 @@ var calling = map[string]string{
 		`"name":"bash","arguments":"{}"}],"usage":{"input_tokens":9,"output_tokens":1}}`,
 	"gemini": `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"bash","args":{}}}]},` +
 		`"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9}}`,
+	"ollama": `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"bash","arguments":{}}}]},` +
+		`"done_reason":"stop","done":true,"prompt_eval_count":9}`,
 }
 
 // saying is an answer of each wire as a stream: it says "All done."
@@ -46,6 +48,10 @@ var saying = map[string][]string{
 			`"content":[{"type":"output_text","text":"All done."}]}],"usage":{"input_tokens":9,"output_tokens":2}}}`},
 	"gemini": {`{"candidates":[{"content":{"role":"model","parts":[{"text":"I think","thought":true},{"text":"All "}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"done."}]},"finishReason":"STOP"}]}`},
+	"ollama": {`{"message":{"role":"assistant","content":"","thinking":"I think"},"done":false}`,
+		`{"message":{"role":"assistant","content":"All "},"done":false}`,
+		`{"message":{"role":"assistant","content":"done."},"done":false}`,
+		`{"message":{"role":"assistant","content":""},"done_reason":"stop","done":true,"prompt_eval_count":9,"eval_count":2}`},
 }
 
 // TestTurns: plugins hear of a turn when an answer calls no tool, with that answer, whole or streamed; and what one of
@@ -88,10 +94,7 @@ func TestTurns(t *testing.T) {
 					w.Header().Set("Content-Type", "application/json")
 					fmt.Fprint(w, calling[d.name])
 				case "streams":
-					w.Header().Set("Content-Type", "text/event-stream")
-					for _, data := range saying[d.name] {
-						fmt.Fprintf(w, "data: %s\n\n", data)
-					}
+					d.stream(w, saying[d.name]...)
 				case "fails":
 					w.WriteHeader(http.StatusInternalServerError)
 				default:

@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +27,10 @@ type wire struct {
 	room []string
 	// kept is how long the provider's cache has what it was sent.
 	kept func(*document) time.Duration
+	// lines says that a stream is lines of JSON, and not events.
+	lines bool
+	// provider stands before the name of a model, where a wire is one provider's whose models are others elsewhere.
+	provider string
 	// usage takes over what a part of a response says of its cost.
 	usage func(part []byte, u *tokens.Usage) bool
 	// elsewhere are keys of bodies whose conversation the provider keeps: what is sent is
@@ -33,7 +39,7 @@ type wire struct {
 }
 
 // wires are all there are.
-var wires = []*wire{&anthropic, &chat, &responses, &gemini}
+var wires = []*wire{&anthropic, &chat, &responses, &gemini, &ollama}
 
 // wireOf is the wire of a path, nil where a request is nothing to be looked at.
 func wireOf(path string) (w *wire, model string) {
@@ -50,6 +56,34 @@ func named(suffixes ...string) func(string) (string, bool) {
 	return func(path string) (string, bool) {
 		return "", slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 	}
+}
+
+// streams reports whether a response is a stream.
+func (w *wire) streams(resp *http.Response) bool {
+	kind := "text/event-stream"
+	if w.lines {
+		kind = "application/x-ndjson"
+	}
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), kind)
+}
+
+// data is what a line of a stream says, nil where it says nothing.
+func (w *wire) data(line []byte) []byte {
+	if w.lines {
+		return bytes.TrimSpace(line)
+	}
+	if data, ok := bytes.CutPrefix(line, dataField); ok {
+		return data
+	}
+	return nil
+}
+
+// event reads an event of a stream.
+func (w *wire) event(from *bufio.Reader) ([]byte, error) {
+	if w.lines {
+		return from.ReadBytes('\n')
+	}
+	return readEvent(from)
 }
 
 var anthropic = wire{

@@ -41,10 +41,10 @@ they reach the model's window, or where that costs nothing. The agent needs
 another base URL, and nothing else: http://127.0.0.1:4180 for --upstream
 https://api.anthropic.com, and with /v1 behind both for OpenAI.
 
-It knows OpenAI's chat completions and Responses, Anthropic's Messages and Gemini's
-generateContent, streamed and not; all else is passed on as it comes. The header
-Kagewasm-Compaction of a response says what was done. Whatever fails, the request
-goes on as it came. Keys pass through and are not kept.
+It knows OpenAI's chat completions and Responses, Anthropic's Messages, Gemini's
+generateContent and Ollama's own chat, streamed and not; all else is passed on as
+it comes. The header Kagewasm-Compaction of a response says what was done. Whatever
+fails, the request goes on as it came. Keys pass through and are not kept.
 
 What was compacted is kept in the state folder: kagewasm sessions and lost show
 it, undo takes it back. --state :memory: keeps nothing.`,
