@@ -212,6 +212,9 @@ const estimateError = 0.02
 func (e *exchange) window() int {
 	window := e.engine.Model.Window()
 	room := min(max(e.doc.most(e.wire.room...), e.doc.option("num_predict")), window/4)
+	if e.branch != nil {
+		room += min(e.branch.uncounted, window/4) // which Ollama would cut without a word
+	}
 	return int(float64(window-room) * (1 - estimateError))
 }
 
@@ -265,6 +268,9 @@ func (e *exchange) answered(ctx context.Context) {
 	b := e.branch
 	b.last = e.p.opts.Now()
 	b.reported = measured{total, len(e.seen), e.plan}
+	if c := b.counted; e.wire == &ollama && c.elements == len(e.seen) && c.under == e.plan {
+		b.uncounted = max(0, total-int(float64(c.tokens)*extent{e}.scale()))
+	}
 	e.family.mu.Unlock()
 	e.p.keeper.spend(ctx, e)
 }

@@ -31,6 +31,8 @@ type branch struct {
 	// counted of one.
 	last              time.Time
 	reported, counted measured
+	// uncounted is how many tokens more its provider counted than were counted here: a small request corrects no scale.
+	uncounted int
 	// wanted is the compaction that a plugin wants; telling says that plugins are being told of the end of a turn.
 	wanted  *wish
 	telling bool
