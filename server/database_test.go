@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -80,6 +81,49 @@ func TestPostgresRestarts(t *testing.T) {
 	if err := db.Run(); err != nil {
 		t.Fatal(err)
 	}
+	back(t, s)
+}
+
+// TestDatabaseFails: while the database fails, changes and questions are told so with the status 503, as a problem with
+// the code state that says what to do, and nothing was done: a turn that could not be ended is open.
+func TestDatabaseFails(t *testing.T) {
+	features.Proves(t, "N5")
+	features.Proves(t, "T3")
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := over(t, path)
+	other, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	rename := func(from, to string) {
+		t.Helper()
+		if _, err := other.ExecContext(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := begin(s)
+	rename("kept", "elsewhere")
+	fails := map[string]string{"/sessions/a/turns": "POST", turn: "DELETE", "/sessions/a/compact": "POST",
+		"/sessions/a/context": "GET", "/sessions/a/calls": "POST"}
+	for path, method := range fails {
+		var body any
+		if path == "/sessions/a/compact" {
+			body = map[string]any{}
+		}
+		r := s.Do(method, path, body)
+		var problem struct{ Detail, Hint string }
+		if err := json.Unmarshal(r.Body, &problem); err != nil || r.Status != 503 || r.Code() != abi.CodeState ||
+			problem.Detail == "" || problem.Hint == "" || r.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d %s", method, path, r.Status, r.Body)
+		}
+	}
+	rename("elsewhere", "kept")
+	refuses(s, "in the turn that could not be ended")
+	s.Must(200, "DELETE", turn+"?failed=true", nil, nil)
+	rename("entries", "elsewhere")
+	gone(t, s, "/sessions/a/messages", "/sessions/a/compact", "/sessions/a/rollback")
+	rename("elsewhere", "entries")
 	back(t, s)
 }
 

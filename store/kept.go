@@ -39,11 +39,11 @@ func (k Kept) Keep(ctx context.Context, tx *Tx) error {
 	return fault("keep", err)
 }
 
-// Drop forgets it; with an empty name all of its kind and owner.
-func (k Kept) Drop(ctx context.Context, tx *Tx) error {
-	_, err := exec(ctx, tx.tx, "DELETE FROM kept WHERE kind = $1 AND owner = $2 AND ($3 = '' OR name = $3)", k.Kind,
+// Drop forgets it, and reports whether it was there; with an empty name all of its kind and owner.
+func (k Kept) Drop(ctx context.Context, tx *Tx) (dropped bool, err error) {
+	n, err := exec(ctx, tx.tx, "DELETE FROM kept WHERE kind = $1 AND owner = $2 AND ($3 = '' OR name = $3)", k.Kind,
 		k.Owner, k.Name)
-	return fault("keep", err)
+	return n > 0, fault("keep", err)
 }
 
 // Kept are the values of a kind and of some owners, by owner and name; without an owner all of the kind.

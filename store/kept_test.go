@@ -46,7 +46,13 @@ func TestKept(t *testing.T) {
 			t.Error(err)
 		}
 		drop := func(k store.Kept) error {
-			return change(func(tx *store.Tx) error { return k.Drop(t.Context(), tx) })
+			return change(func(tx *store.Tx) error {
+				dropped, err := k.Drop(t.Context(), tx)
+				if !dropped {
+					t.Errorf("%+v was not there", k)
+				}
+				return err
+			})
 		}
 		if err := drop(store.Kept{Kind: store.KeptTurn, Owner: "s", Name: "a"}); err != nil ||
 			names(store.KeptTurn, "s") != "b=2 " {

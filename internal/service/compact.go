@@ -5,6 +5,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -73,8 +75,8 @@ func (s *compactions) Compact(ctx context.Context, key string, m Manual, version
 		if err := l.at(version); err != nil {
 			return err // before a model is asked for it
 		}
-		if err := l.running(); err != nil {
-			return err
+		if l.running() {
+			return turnRuns(key)
 		}
 		by, err := s.compactorOf(ctx, l, open, m.Agent)
 		if err != nil {
@@ -127,19 +129,22 @@ func (s *compactions) compactorOf(
 	return s.openOn(ctx, l, &row, agent)
 }
 
-// running is that of a session that need not be open.
-func (s *compactions) running(ctx context.Context, key string) error {
+// turnRuns is the error of a compaction that a person asks for in a turn.
+func turnRuns(key string) error {
+	return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it")
+}
+
+// running reports whether a turn or a call of the stored session of a run goes on, which need not be open, and its key.
+func (s *compactions) running(ctx context.Context, run *record.Run) (key string, is bool, err error) {
+	if key, err = run.Key(ctx, s.store); err != nil {
+		return key, false, err
+	}
 	l, release := s.take(key)
 	defer release()
 	l.mu.Lock()
-	if l.session == nil { // the turns that an earlier process left
-		if err := s.resume(ctx, l); err != nil {
-			l.mu.Unlock()
-			return err
-		}
-	}
+	err = s.knowTurns(ctx, l)
 	l.mu.Unlock()
-	return l.running()
+	return key, l.running(), err
 }
 
 // reopen has a session opened again when it is needed next: it was changed beside the open

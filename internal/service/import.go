@@ -8,6 +8,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -55,7 +56,7 @@ func (s *sessions) ImportLog(ctx context.Context, in Log) (*store.Session, error
 }
 
 // Import takes a session's log into the store, and does not compact it. A log that is
-// there already goes on: what it has more is added.
+// there already goes on: what it has more is added. While a turn or a call of it runs that fails with the code busy.
 func (s *sessions) Import(ctx context.Context, f File) (*store.Session, error) {
 	file, err := transcript.ReadContext(ctx, cmp.Or(f.Name, "messages"), f.Data, transcript.Format(f.Format))
 	if err != nil {
@@ -75,6 +76,11 @@ func (s *sessions) Import(ctx context.Context, f File) (*store.Session, error) {
 		Result: &kagewasm.Result{Messages: file.Messages, Report: kagewasm.Report{TokensAfter: counted}}}
 	if f.Window > 0 {
 		run.Session.ContextWindow = &f.Window
+	}
+	if key, running, err := (&compactions{s.core}).running(ctx, run); err != nil {
+		return nil, err
+	} else if running { // and may work with what the log does not have
+		return nil, turns.Busy("import", key, "import the log when it has ended")
 	}
 	kept, err := run.Keep(ctx, s.store, keepOf(&s.opts))
 	if err != nil {

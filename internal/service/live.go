@@ -25,7 +25,7 @@ type live struct {
 	row     store.Session
 	session *session.Session
 	agent   *Agent
-	turns   map[string]func() // by id: how to end it
+	turns   map[string]func() // those open in the store when it was asked last, by id: how to end it
 	wishes  []string          // compactions that the agent asked for, and that the store keeps
 	call    *call             // the one in flight
 	tokens  int               // as counted last; 0 where that is stored
@@ -48,18 +48,14 @@ func (l *live) idle() bool {
 			busy = !done
 		}
 	}
-	return !busy && l.call == nil && len(l.turns) == 0 && len(l.wishes) == 0
+	return !busy && l.call == nil && len(l.wishes) == 0 // turns are in the store
 }
 
-// running is the error of a compaction that a person asks for while a turn or a call runs.
-func (l *live) running() error {
+// running reports whether a turn or a call runs, as was known when the store was asked last.
+func (l *live) running() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.call == nil && len(l.turns) == 0 {
-		return nil
-	}
-	return &abi.Error{Code: abi.CodeBusy, Op: "compact", Message: "a turn is running",
-		Hint: "compact when it has ended, or have the agent ask for it"}
+	return l.call != nil || len(l.turns) > 0
 }
 
 func (l *live) abandon() {
@@ -164,6 +160,9 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	row, err := s.store.Session(ctx, l.key)
 	same := err == nil && l.session != nil && row.Version == l.version && row.Created == l.row.Created
 	l.writing.Unlock()
+	if err == nil {
+		err = s.knowTurns(ctx, l)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -131,5 +131,8 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 		return unknown("there is no setting " + name)
 	}
 	k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name}
-	return s.turn(ctx, func(tx *store.Tx) error { return k.Drop(ctx, tx) })
+	return s.turn(ctx, func(tx *store.Tx) error {
+		_, err := k.Drop(ctx, tx)
+		return err
+	})
 }

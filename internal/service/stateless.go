@@ -65,12 +65,10 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 		return nil, err
 	}
 	if o.req.Force && (in.Reason == "" || in.Reason == abi.TriggerManual) {
-		key, err := o.run.Key(ctx, s.store)
-		if err == nil {
-			err = s.running(ctx, key)
-		}
-		if err != nil {
+		if key, running, err := s.running(ctx, o.run); err != nil {
 			return nil, err
+		} else if running {
+			return nil, turnRuns(key)
 		}
 	}
 	if o.run.Result, err = o.agent.Compactor.Compact(ctx, o.req); o.run.Result == nil ||

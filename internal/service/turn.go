@@ -2,10 +2,10 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
-	"strings"
+	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -23,15 +23,11 @@ type Turn struct {
 // answer, with all tool calls between. A compaction that a person asks for fails until it
 // has ended.
 func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error) {
-	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		id = "turn-" + strings.ToLower(rand.Text()[:16])
-		if err := s.keepTurn(ctx, key, id); err != nil {
-			return err
+	err = s.with(ctx, key, func(l *live, _ *session.Session) error {
+		if id, err = turns.Begin(ctx, s.store, key); err == nil {
+			l.begun(id)
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.turns[id] = open.BeginTurn()
-		return nil
+		return err
 	})
 	return id, err
 }
@@ -40,16 +36,8 @@ func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error)
 // compaction runs that they or the agent asked for, or that is due.
 func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *Turn, err error) {
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		l.mu.Lock()
-		end, begun := l.turns[id]
-		delete(l.turns, id)
-		l.mu.Unlock()
-		if !begun && t == nil {
-			return unknown("turn " + id + ": it has not begun, or has ended")
-		}
-		if begun {
-			end()
-			if err := s.dropTurns(ctx, key, id); err != nil {
+		if t == nil { // else it was ended, and the session has changed meanwhile
+			if err := s.endTurn(ctx, l, id); err != nil {
 				return err
 			}
 		}
@@ -72,6 +60,67 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 		return err
 	})
 	return t, err
+}
+
+// endTurn ends a turn in the store, then here: where the store does not answer it goes on.
+func (s *loop) endTurn(ctx context.Context, l *live, id string) error {
+	was, err := turns.End(ctx, s.store, l.key, id)
+	if err == nil && !was {
+		err = unknown("turn " + id + ": it has not begun, or has ended")
+	}
+	if err == nil {
+		l.ended(id)
+	}
+	return err
+}
+
+// knowTurns takes over from the store which turns are open. The caller holds l.mu from before the store is asked, so
+// that no answer undoes a later one.
+func (s *core) knowTurns(ctx context.Context, l *live) error {
+	open, err := turns.Open(ctx, s.store, l.key)
+	if err != nil {
+		return err
+	}
+	for id := range l.turns {
+		if !slices.Contains(open, id) {
+			l.endLocked(id)
+		}
+	}
+	for _, id := range open {
+		l.beginLocked(id)
+	}
+	return nil
+}
+
+// begun has the open session know of a turn.
+func (l *live) begun(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beginLocked(id)
+}
+
+func (l *live) beginLocked(id string) {
+	switch {
+	case l.turns[id] != nil: // it is known
+	case l.session == nil:
+		l.turns[id] = func() {} // until the session is opened
+	default:
+		l.turns[id] = l.session.BeginTurn()
+	}
+}
+
+// ended has the open session forget a turn.
+func (l *live) ended(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endLocked(id)
+}
+
+func (l *live) endLocked(id string) {
+	if end := l.turns[id]; end != nil {
+		end()
+		delete(l.turns, id)
+	}
 }
 
 // compacted notes that a compaction has run.

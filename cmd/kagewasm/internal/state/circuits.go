@@ -108,6 +108,7 @@ func (c *Circuits) Keep(ctx context.Context, s *store.Store, b *hooks.Breaker) e
 // DropCircuit forgets what is stored of a plugin.
 func DropCircuit(ctx context.Context, s *store.Store, digest string) error {
 	return s.Update(ctx, func(tx *store.Tx) error {
-		return store.Kept{Kind: store.KeptCircuit, Name: digest}.Drop(ctx, tx)
+		_, err := store.Kept{Kind: store.KeptCircuit, Name: digest}.Drop(ctx, tx)
+		return err
 	})
 }

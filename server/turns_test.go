@@ -1,0 +1,150 @@
+package server_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/pgtest"
+	"github.com/kagewasm/kagewasm/internal/servetest"
+	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// onBoth runs a test with two servers over one database, SQLite and PostgreSQL. Both have the session a open.
+func onBoth(t *testing.T, test func(t *testing.T, one, two *servetest.Server)) {
+	for name, address := range map[string]func(testing.TB) string{
+		"SQLite":     func(t testing.TB) string { return filepath.Join(t.TempDir(), "sessions.db") },
+		"PostgreSQL": pgtest.Database,
+	} {
+		t.Run(name, func(t *testing.T) {
+			database := address(t)
+			one := over(t, database)
+			again, err := store.Open(t.Context(), database, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { again.Close() })
+			two := servetest.StartOver(t, again, &servetest.Host{}, service.Options{})
+			for _, s := range []*servetest.Server{one, two} {
+				s.Must(200, "GET", "/sessions/a/context", nil, nil)
+			}
+			test(t, one, two)
+		})
+	}
+}
+
+// grown adds messages to the session a, so that there is something to compact.
+func grown(s *servetest.Server) {
+	s.T.Helper()
+	s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
+}
+
+// begin begins a turn and returns its path.
+func begin(s *servetest.Server) string {
+	s.T.Helper()
+	var begun struct{ Turn string }
+	s.Must(201, "POST", "/sessions/a/turns", nil, &begun)
+	return "/sessions/a/turns/" + begun.Turn
+}
+
+// refuses checks that a server refuses whatever waits for no turn.
+func refuses(s *servetest.Server, when string) {
+	s.T.Helper()
+	log := map[string]any{"id": "a", "format": "neutral", "messages": servetest.Chat(30)}
+	once := map[string]any{"id": "a", "format": "neutral", "messages": servetest.Chat(30), "force": true}
+	for path, body := range map[string]any{"/sessions/a/compact": map[string]any{}, "/compact": once,
+		"/sessions/import": log} {
+		if r := s.Do("POST", path, body); r.Status != 409 || r.Code() != abi.CodeBusy {
+			s.T.Errorf("%s: %s: %d %s", when, path, r.Status, r.Body)
+		}
+	}
+}
+
+// TestTurnsOfTwoServers: the database says which turns are open, whichever server began or ended them.
+func TestTurnsOfTwoServers(t *testing.T) {
+	features.Proves(t, "T3")
+	onBoth(t, func(t *testing.T, one, two *servetest.Server) {
+		for _, s := range [][2]*servetest.Server{{one, one}, {one, two}, {two, one}, {two, two}} {
+			turn := begin(s[0])
+			refuses(one, "in a turn")
+			refuses(two, "in a turn")
+			s[1].Must(200, "DELETE", turn, nil, nil)
+			for _, again := range []*servetest.Server{one, two} {
+				again.Must(404, "DELETE", turn, nil, nil)
+				grown(again)
+				var done service.Compacted
+				again.Must(200, "POST", "/sessions/a/compact", map[string]any{}, &done)
+				if !done.Report.Compacted {
+					t.Errorf("behind the turn: %s", done.Report.Reason)
+				}
+			}
+		}
+	})
+}
+
+// TestRequestsInTurnsOfAnother: what an agent asks for in a turn that another server began waits for the end of it.
+func TestRequestsInTurnsOfAnother(t *testing.T) {
+	features.Proves(t, "T3")
+	onBoth(t, func(t *testing.T, one, two *servetest.Server) {
+		turn := begin(one)
+		two.Must(202, "POST", "/sessions/a/requests", map[string]any{"instructions": "keep the ports"}, nil)
+		var look service.Look
+		two.Must(200, "GET", "/sessions/a/context", nil, &look)
+		if look.Report.Compacted {
+			t.Error("it does not wait for the end of the turn")
+		}
+		var end service.Turn
+		two.Must(200, "DELETE", turn, nil, &end)
+		if end.Report == nil || len(compactionsBy(two, abi.TriggerAgent)) != 1 {
+			t.Errorf("%+v", end.Report)
+		}
+	})
+}
+
+// compactionsBy are the records of the compactions of the session a that were made for a reason.
+func compactionsBy(s *servetest.Server, reason abi.TriggerReason) (of []abi.Record) {
+	s.T.Helper()
+	var list struct{ Compactions []abi.Record }
+	s.Must(200, "GET", "/sessions/a/compactions", nil, &list)
+	for _, r := range list.Compactions {
+		if r.Trigger == reason {
+			of = append(of, r)
+		}
+	}
+	return of
+}
+
+// TestTurnsNobodyEnds: a turn is over twelve hours after it began, for servers that have the session open too. Whoever
+// ends it then is believed, and the next turn takes it away.
+func TestTurnsNobodyEnds(t *testing.T) {
+	features.Proves(t, "T3")
+	s := over(t, store.InMemory)
+	s.Must(200, "GET", "/sessions/a/context", nil, nil)
+	age := func(turn string, by time.Duration) {
+		t.Helper()
+		value, err := json.Marshal(map[string]time.Time{"begun": time.Now().Add(-by).UTC()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := store.Kept{Kind: store.KeptTurn, Owner: "a", Name: filepath.Base(turn), Value: value}
+		if err := s.Store.Update(t.Context(), func(tx *store.Tx) error { return k.Keep(t.Context(), tx) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	young, old, older := begin(s), begin(s), begin(s)
+	age(young, 11*time.Hour)
+	age(old, 13*time.Hour)
+	age(older, 14*time.Hour)
+	refuses(s, "in a turn of eleven hours")
+	s.Must(200, "DELETE", young, nil, nil)
+	s.Must(200, "POST", "/sessions/a/compact", map[string]any{"target_tokens": 0}, nil)
+	s.Must(200, "DELETE", old, nil, nil)
+	s.Must(200, "DELETE", begin(s), nil, nil)
+	s.Must(404, "DELETE", older, nil, nil)
+}
