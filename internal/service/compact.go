@@ -72,7 +72,7 @@ func (s *compactions) Compact(ctx context.Context, key string, m Manual, version
 		req.Audit = func(e kagewasm.Event) { s.hub.publish(eventOf(e)) } // nothing was done that a log has to know
 	}
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		if err := l.at(version); err != nil {
+		if err := s.at(ctx, key, version); err != nil {
 			return err // before a model is asked for it
 		}
 		if l.running() {

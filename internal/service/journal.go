@@ -59,11 +59,11 @@ func (j *journal) Append(ctx context.Context, key string, e session.Entry) error
 // put stores an entry, on the terms of the request that it came of.
 func put(ctx context.Context, tx *store.Tx, key string, e *session.Entry) error {
 	t, _ := ctx.Value(termsKey{}).(*terms)
+	if err := tx.Append(ctx, key, *e); err != nil {
+		return err // also where others wrote meanwhile, which the session has to read before its version can be judged
+	}
 	if t != nil && t.version >= 0 && t.version != e.Seq-1 {
 		return versionError(key, e.Seq-1, t.version)
-	}
-	if err := tx.Append(ctx, key, *e); err != nil {
-		return err
 	}
 	if t != nil && t.request != nil {
 		r := *t.request
@@ -115,14 +115,17 @@ func (j *journal) Load(ctx context.Context, key string) ([]session.Entry, error)
 	return j.service.store.Load(ctx, key)
 }
 
-// at is the error of a session that is not at the version that is expected, nil for any.
-func (l *live) at(version *int) error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	if version != nil && *version != l.version {
-		return versionError(l.key, l.version, *version)
+// at is the error of a session that is not at the version that is expected, nil for any. The store says which it is at:
+// while a call is in flight the open session has not read what others wrote.
+func (s *core) at(ctx context.Context, key string, version *int) error {
+	if version == nil {
+		return nil
 	}
-	return nil
+	row, err := s.store.Session(ctx, key)
+	if err == nil && row.Version != *version {
+		err = versionError(key, row.Version, *version)
+	}
+	return err
 }
 
 func versionError(key string, is, wanted int) error {

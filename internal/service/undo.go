@@ -54,7 +54,7 @@ func (s *history) restore(
 ) (out *Restored, err error) {
 	on := newTerms(version)
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		if err := l.at(version); err != nil {
+		if err := s.at(ctx, key, version); err != nil {
 			return err
 		}
 		if err := do(withTerms(ctx, on), open); err != nil {
