@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // mega is a megabyte, in which --keep is given.
@@ -17,6 +20,41 @@ const mega = 1_000_000
 // records reports whether the run is kept in the store.
 func (f *compactFlags) records() bool {
 	return !f.noRecord && !f.dryRun && f.state != state.InMemory
+}
+
+// turnOver refuses what a person asks for while a turn of the stored session is open, as a server does: its agent works
+// with what would go. Where the store cannot be read the session is compacted all the same, and recording says why.
+func turnOver(ctx context.Context, f *compactFlags, e env, run *record.Run) error {
+	if !f.records() || f.reason != "" && f.reason != string(abi.TriggerManual) {
+		return nil
+	}
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
+	if key := inTurn(ctx, s, run); key != "" {
+		return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it; --no-record compacts "+
+			"the file alone and leaves the stored session as it is")
+	}
+	return nil
+}
+
+// inTurn is the key of the session that a run goes on with where a turn of it is open, else empty.
+func inTurn(ctx context.Context, s *store.Store, run *record.Run) (key string) {
+	open := []string(nil)
+	some, err := turns.Any(ctx, s)
+	if err == nil && some { // else the session, which may be long, need not be looked for
+		key, err = run.Key(ctx, s)
+	}
+	if err == nil && key != "" {
+		open, err = turns.Open(ctx, s, key)
+	}
+	if err != nil || len(open) == 0 {
+		return ""
+	}
+	return key
 }
 
 // record keeps the run in the store. What goes wrong is said and changes nothing: the

@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -96,13 +97,11 @@ func newSessionsShow(e env) *cobra.Command {
 
 // pendingOf adds what a server has under way with a session.
 func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error {
-	turns, err := s.Kept(ctx, store.KeptTurn, v.Session.Key)
+	open, err := turns.Open(ctx, s, v.Session.Key)
 	if err != nil {
 		return err
 	}
-	for _, k := range turns {
-		v.Turns = append(v.Turns, k.Name)
-	}
+	v.Turns = append(v.Turns, open...)
 	requests, err := s.Kept(ctx, store.KeptRequest, v.Session.Key)
 	for _, k := range requests {
 		var said string
