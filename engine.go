@@ -119,7 +119,7 @@ func notTried(ctx context.Context, l *look, v *strategies.View, o outcome) (*Res
 func failed(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result, err error) *Result {
 	told := *made
 	told.Record = record(l, &made.Report)
-	told.Record.Success = false
+	told.Record.Success, told.Record.Receipt = false, nil
 	told.Record.Failures = append(slices.Clip(told.Record.Failures), abi.AsError(err))
 	result := *postCompact(ctx, l, v, after, &told)
 	result.Record = made.Record
@@ -185,7 +185,7 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
 	result := resultOf(l, o)
 	rec := *made.Record
-	rec.Success, rec.ReasonCode, rec.Failures = false, o.code, result.Report.Failures
+	rec.Success, rec.ReasonCode, rec.Failures, rec.Receipt = false, o.code, result.Report.Failures, nil
 	result.Record = &rec
 	return postCompact(ctx, l, l.view(o.List), o.List, result)
 }
@@ -231,6 +231,7 @@ func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
 	}
 	report := pending.Report
 	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
+	report.Receipt = notLost(report.Receipt)
 	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
 		Compaction: pending.Record.ID, Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &report})
 }

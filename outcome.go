@@ -41,7 +41,7 @@ func (o *outcome) after() strategies.List {
 // the session as it came. What it took to make it stays.
 func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
 	o.List, o.pruned, o.code, o.warning = l.came.PinnedAs(o.List), Pruned{}, code, ""
-	o.receipt, o.taken = made.Report.Receipt, nil
+	o.receipt, o.taken = notLost(made.Report.Receipt), nil
 	return o
 }
 
@@ -78,7 +78,7 @@ func resultOf(l *look, o outcome) *Result {
 	r.Metrics.Cache = cacheOf(l, after)
 	if r.Compacted {
 		r.Receipt = weigh(l, r.Metrics.Cache.PrefixTokens, r.TokensAfter, r.Cost)
-		r.Receipt.LostPrefixTokens = r.Metrics.Cache.PreviousTokens - r.Metrics.Cache.PrefixTokens
+		r.Receipt.LostPrefixTokens = new(r.Metrics.Cache.PreviousTokens - r.Metrics.Cache.PrefixTokens)
 	}
 	if r.Warning == "" {
 		r.Warning = boundThinking(l, after)

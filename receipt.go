@@ -63,6 +63,16 @@ func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
 	return r
 }
 
+// notLost is the receipt of a compaction that was made and is not put in place: the provider's cache has all it had.
+func notLost(of *abi.Receipt) *abi.Receipt {
+	if of == nil {
+		return nil
+	}
+	r := *of
+	r.LostPrefixTokens = nil
+	return &r
+}
+
 // tooDear is the receipt of a compaction that would take too many calls to earn
 // back what it costs, before anything is paid for it; nil where it would not.
 // One that is asked for or has to be is never too dear.

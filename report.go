@@ -82,8 +82,8 @@ type Report struct {
 	// Cost is the compactor's own, apart from the agent's.
 	Cost    Cost    `json:"cost"`
 	Metrics Metrics `json:"metrics"`
-	// Receipt weighs what the compaction costs against what it saves; nil where
-	// none took place.
+	// Receipt weighs what the compaction costs against what it saves, also of one
+	// that was too dear or not put in place; nil where there was none.
 	Receipt *abi.Receipt `json:"receipt,omitempty"`
 	// LeftOut lists what the format of the result has no place for. The host sets
 	// it: the engine writes no files.

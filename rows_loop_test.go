@@ -109,7 +109,7 @@ func TestOneRewrite(t *testing.T) {
 				cache.PreviousTokens)
 		}
 		if r.Report.Compacted && (r.Report.Receipt == nil ||
-			r.Report.Receipt.LostPrefixTokens != cache.PreviousTokens-cache.PrefixTokens || cache.PrefixTokens < 500) {
+			*r.Report.Receipt.LostPrefixTokens != cache.PreviousTokens-cache.PrefixTokens || cache.PrefixTokens < 500) {
 			t.Errorf("call %d: cache %+v, receipt %+v", k, cache, r.Report.Receipt)
 		}
 	}

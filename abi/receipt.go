@@ -5,8 +5,9 @@ type Receipt struct {
 	// FreedTokens is what every following call is smaller by.
 	FreedTokens int `json:"freed_tokens"`
 	// LostPrefixTokens were in the provider's cache and have to be written
-	// again or are gone.
-	LostPrefixTokens int `json:"lost_prefix_tokens"`
+	// again or are gone; in a dry run those that would be. It is left out where
+	// the compaction was not put in place, which only reports have a receipt of.
+	LostPrefixTokens *int `json:"lost_prefix_tokens,omitempty"`
 	// Unit of the following two: "usd", or "input_tokens" where the model's
 	// prices are not known: then a cached token counts a tenth and one written
 	// to the cache a quarter more than one.

@@ -80,7 +80,11 @@ var filesFields = []field[abi.Files]{
 
 var receiptFields = []field[abi.Receipt]{
 	{"freed_tokens", func(d *decoder, r *abi.Receipt) { r.FreedTokens = d.int() }},
-	{"lost_prefix_tokens", func(d *decoder, r *abi.Receipt) { r.LostPrefixTokens = d.int() }},
+	{"lost_prefix_tokens", func(d *decoder, r *abi.Receipt) {
+		if !d.null() {
+			r.LostPrefixTokens = new(d.int())
+		}
+	}},
 	{"unit", func(d *decoder, r *abi.Receipt) { r.Unit = d.text() }},
 	{"cost", func(d *decoder, r *abi.Receipt) { r.Cost = d.float() }},
 	{"saved_per_call", func(d *decoder, r *abi.Receipt) { r.SavedPerCall = d.float() }},
