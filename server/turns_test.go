@@ -3,6 +3,8 @@ package server_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,6 +120,51 @@ func compactionsBy(s *servetest.Server, reason abi.TriggerReason) (of []abi.Reco
 		}
 	}
 	return of
+}
+
+// TestTurnsAtOnce: turns that begin and end at two servers at once, each at one or the other, leave none behind, and of
+// two ends of one turn one is refused.
+func TestTurnsAtOnce(t *testing.T) {
+	features.Proves(t, "T3")
+	onBoth(t, func(t *testing.T, one, two *servetest.Server) {
+		var wg sync.WaitGroup
+		servers := []*servetest.Server{one, two}
+		for i := range 8 {
+			wg.Go(func() {
+				for k := range 5 {
+					var begun struct{ Turn string }
+					if r := servers[(i+k)%2].Do("POST", "/sessions/a/turns", nil); json.Unmarshal(r.Body, &begun) != nil {
+						t.Errorf("%d %s", r.Status, r.Body)
+					}
+					turn := "/sessions/a/turns/" + begun.Turn
+					if r := servers[i%2].Do("POST", "/sessions/a/compact", map[string]any{}); r.Status != 409 {
+						t.Errorf("in a turn: %d %s", r.Status, r.Body)
+					}
+					var ends sync.WaitGroup
+					var ended, refused atomic.Int32
+					for _, s := range servers {
+						ends.Go(func() {
+							switch r := s.Do("DELETE", turn+"?failed=true", nil); r.Status {
+							case 200:
+								ended.Add(1)
+							case 404:
+								refused.Add(1)
+							default:
+								t.Errorf("%d %s", r.Status, r.Body)
+							}
+						})
+					}
+					if ends.Wait(); ended.Load() != 1 || refused.Load() != 1 {
+						t.Errorf("%d ends, %d refused", ended.Load(), refused.Load())
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for _, s := range servers {
+			s.Must(200, "POST", "/sessions/a/compact", map[string]any{"target_tokens": 0}, nil)
+		}
+	})
 }
 
 // TestTurnsNobodyEnds: a turn is over twelve hours after it began, for servers that have the session open too. Whoever

@@ -51,7 +51,8 @@ func (a *api) sessions() {
 		})
 	add(a, op{id: "import-session", method: http.MethodPost, path: "/sessions/import", tag: tag, status: 201, loose: true,
 		summary: "Take a session's log of any known format into the store, and compact nothing", errors: []int{409, 422},
-		text: "messages is what compact-once takes. A log that is there already goes on: what it has more is added."},
+		text: "messages is what compact-once takes. A log that is there already goes on: what it has more is added. " +
+			"While a turn or a call of its session runs it is 409, with the code busy."},
 		a.importLog)
 	add(a, op{id: "list-sessions", method: http.MethodGet, path: "/sessions", tag: tag,
 		summary: "List sessions, the one that changed last first", errors: []int{422}},
