@@ -15,7 +15,7 @@ import (
 // back.
 const (
 	headThread  = "## Thread"
-	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below; [...]: no room."
+	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below, where there is room."
 	staysAbove  = "its message stands above"
 	staysBelow  = "its message stands below"
 	agentMark   = "Agent: "
@@ -349,17 +349,14 @@ func (v *view) price(i int) int {
 		return 1
 	}
 	cost := v.count(strings.Join(v.head(i), "\n")) + 1
-	if v.turns[i].tells() {
+	if !v.turns[i].onlyTold() {
 		cost += untoldPrice
 	}
 	return cost
 }
 
-// tells reports whether something came of a turn that can be told.
-func (t *turn) tells() bool { return t.said != "" || len(t.came) > 0 }
-
 const (
-	// untold stands where nothing is told of what came of a turn, for it not to read as if nothing had.
+	// untold stands where nothing is told of what was done in a turn, for it not to read as if nothing was.
 	untold      = "[...]"
 	untoldPrice = 3 // in tokens
 )
@@ -468,7 +465,7 @@ func (v *view) shown(i int) (lines []string) {
 			lines[worked] = "- " + workedBelow
 		}
 	}
-	if !told && len(lines) == 0 && v.turns[i].tells() && !v.folded(i) {
+	if !told && len(lines) == 0 && !v.turns[i].onlyTold() && !v.folded(i) {
 		return []string{"- " + untold}
 	}
 	return lines

@@ -461,17 +461,18 @@ func TestDeedsKeepTheirSums(t *testing.T) {
 	}
 }
 
-// TestNoRoomForWhatCame: where there is no room to tell what came of a turn, a mark says so, now and in the next note:
-// alone the words would read as if nothing had.
+// TestNoRoomForWhatCame: where there is no room to tell what was done in a turn, a mark says so, now and in the next
+// note: alone the words would read as if nothing was.
 func TestNoRoomForWhatCame(t *testing.T) {
 	features.Proves(t, "N13")
 	msgs := session("Mend the harbour.")
 	for i := range 30 {
-		msgs = append(msgs, session(
+		file := fmt.Sprintf("/srv/kw/pier/of-the-harbour-number%d.go", i)
+		msgs = append(msgs, session(edit(file, "ok", false),
 			said(fmt.Sprintf("Pier %d carries the crane again, and the mail boat with all that is on it.", i)),
 			fmt.Sprintf("And pier %d, please, the way it was before the storm.", i+1))...)
 	}
-	text := render(msgs, note.Options{Budget: 1100})
+	text := render(msgs, note.Options{Budget: 800})
 	for round := range 2 {
 		marked := 0
 		for i := range 28 {
@@ -490,6 +491,6 @@ func TestNoRoomForWhatCame(t *testing.T) {
 		if marked == 0 {
 			t.Errorf("round %d: there is room for everything:\n%s", round, thread(text))
 		}
-		text = render(session(summary(text), "Go on."), note.Options{Budget: 1100})
+		text = render(session(summary(text), "Go on."), note.Options{Budget: 800})
 	}
 }
