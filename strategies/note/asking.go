@@ -72,11 +72,19 @@ func asked(text string) (said string, options bool) {
 		case before(text, plain(lines[from].text), bare):
 			said = marked(said) + " " + bare
 		default:
-			said = marked(first) + " " + said
+			said = startingWith(marked(first), said)
 		}
 		break
 	}
 	return strings.TrimSpace(strings.ReplaceAll(said, gap+" "+gap, gap)), options
+}
+
+// startingWith is how words begin and what else is told of them, which may begin within that.
+func startingWith(first, said string) string {
+	if i := strings.Index(first, clip.First(said, maxBefore)); i >= 0 {
+		first = strings.TrimSpace(first[:i])
+	}
+	return strings.TrimSpace(first + " " + said)
 }
 
 // above is what a line that is told stands under: its heading, and the list of what is left to do before it.

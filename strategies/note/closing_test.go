@@ -71,6 +71,13 @@ func TestShortAnswers(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
+	t.Run("what begins before the list is told once", func(t *testing.T) {
+		msgs := session("Look.", said("The list of boats is ready for you:\n\n## The boats of this year\n\n**From Hjelm**\n"+
+			"- Ane: a mail boat that leaves at noon\n- Bo: a ferry\n\nI would take the first. Shall I book it?"), "yes")
+		if got := thread(render(msgs, note.Options{})); strings.Count(got, "The boats of this year") != 1 {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("marks of a status ask nothing", func(t *testing.T) {
 		msgs := session("Look.", said("The cause is the clock. "+long+"\n\n`git status` says `?? a.go`."), "ok")
 		if got := thread(render(msgs, note.Options{})); strings.Contains(got, "??") {
