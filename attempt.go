@@ -19,7 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
-// attempt is a plan that the firewall took, as it was applied.
+// attempt is a plan that the firewall accepted, as it was applied.
 type attempt struct {
 	*firewall.Verdict
 	plan     abi.Plan
@@ -38,20 +38,20 @@ type planner struct {
 	view     *strategies.View
 	injected []abi.Insert // texts of plugins, cut to their budget
 	keepers  abi.Keepers  // pins of plugins that last
-	// readings are what was read: plans that differ in the note alone share one. A
-	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
+	// readings holds what was read so far: plans that differ in the note alone share one reading. A
+	// strategy asks for one with [strategies.Budget.Read], from the goroutine it runs in.
 	readings []reading
-	// bared are messages of the view without the secrets in them, by index: plans that
-	// differ share what was looked through once.
+	// bared holds messages of the view without the secrets in them, by index. Plans that differ share
+	// them, so that each is searched for secrets once.
 	bared map[int]abi.Message
 	found *note.Memory // in those messages
-	// left is what is left, by plugin, of the time for what it answered: as much as
-	// its call may take. Plugins without a limit are not in it.
+	// left is the time each plugin has left for what its answer makes the host do. It begins with as
+	// much as a call of the plugin may take. Plugins without a limit are not in it.
 	left map[string]time.Duration
 }
 
-// reading is what was read off messages that go, beside edits to those that stay, and
-// what they cost.
+// reading is the note that was read off the messages that go, where the edits change those that stay,
+// and the tokens that those messages cost.
 type reading struct {
 	gone  []string
 	edits []abi.Edit
@@ -70,10 +70,11 @@ func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
 	return p
 }
 
-// charge does what a plugin's answer asks for, in the plugin's time: f is to end
-// soon after its context, and works with the planner it is given. The error says
-// that the time was up; what f made is of no use then.
-func (p *planner) charge(ctx context.Context, plugin string, f func(context.Context, *planner)) error {
+// inPluginTime runs f, the work that a plugin's answer makes, within the time that the plugin has left.
+// f has to end soon after its context does, and works with the planner it is given. The error says that
+// the time is up: the caller then drops what f made. A plugin without a limit, and "", which is no
+// plugin, have no end.
+func (p *planner) inPluginTime(ctx context.Context, plugin string, f func(context.Context, *planner)) error {
 	left, limited := p.left[plugin]
 	if !limited {
 		f(ctx, p)
@@ -96,14 +97,14 @@ func (p *planner) charge(ctx context.Context, plugin string, f func(context.Cont
 		Hint:    "let it answer with less text"}
 }
 
-// budget is what a plan of somebody may insert.
+// budget returns what a plan that source makes may insert.
 func (l *look) budget(v *strategies.View, source abi.Source) strategies.Budget {
 	return strategies.NewBudget(v, l.policy.Note, source)
 }
 
-// allowance is a context for work that asks it now and then whether to go on: the
-// caller's, until an end that moves while the host does what is its own to do. It
-// belongs to one goroutine.
+// allowance is a context for work that asks it now and then whether to go on. It ends with the caller's
+// context, or at end, which [inHostTime] moves back while the host does work of its own. It belongs to
+// one goroutine.
 type allowance struct {
 	context.Context
 	end time.Time
@@ -117,9 +118,9 @@ func (a *allowance) Err() error {
 	return context.DeadlineExceeded
 }
 
-// uncharged is the caller's context, for what is no plugin's: done says that it is
-// done.
-func uncharged(ctx context.Context) (caller context.Context, done func()) {
+// inHostTime returns the caller's context, for work that a plugin does not pay for with its time. Call
+// done when that work is over: the plugin's end moves by as much.
+func inHostTime(ctx context.Context) (caller context.Context, done func()) {
 	a, ok := ctx.(*allowance)
 	if !ok {
 		return ctx, func() {}
@@ -128,9 +129,10 @@ func uncharged(ctx context.Context) (caller context.Context, done func()) {
 	return a.Context, func() { a.end = a.end.Add(time.Since(start)) }
 }
 
-// try makes a plan and has it checked, a plugin's in the plugin's time.
+// try makes a plan and has the firewall check it. A plugin's plan is made and checked in the plugin's
+// time.
 func (p *planner) try(ctx context.Context, c candidate) (a attempt, remarks []hooks.Remark, err error) {
-	late := p.charge(ctx, c.plugin, func(ctx context.Context, p *planner) { a, remarks, err = p.attempt(ctx, c) })
+	late := p.inPluginTime(ctx, c.plugin, func(ctx context.Context, p *planner) { a, remarks, err = p.attempt(ctx, c) })
 	if late != nil {
 		return attempt{plan: a.plan}, remarks, late
 	}
@@ -182,8 +184,8 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	return a, remarks, err
 }
 
-// moved reports whether a summary of a plugin's list stands somewhere else than in it, or
-// anything new where all of it is there.
+// moved reports whether a summary stands at another place than in the list of the plugin that wrote it.
+// With all, which says that nothing of the list was cut, it asks that of every new message.
 func (a *attempt) moved(s strategies.Strategy, all bool) bool {
 	d, ok := s.(strategies.Delegate)
 	if !ok {
@@ -211,8 +213,8 @@ func (a *attempt) moved(s strategies.Strategy, all bool) bool {
 	return false
 }
 
-// planOf asks a strategy, which may be the host's own: one that panics has
-// failed, and the next one follows.
+// planOf asks a strategy for its plan. The strategy may be the host's own: one that panics has failed,
+// and the next one follows.
 func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.Budget) (plan abi.Plan, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -223,11 +225,10 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 	return c.Plan(ctx, v, b)
 }
 
-// fitted writes the note for what a plan supersedes, in at most host tokens and
-// so many more for failures, adds what is injected, and has the firewall check the
-// plan. A note that makes the result miss the target or grow is written
-// smaller, down to nothing beside the plan's own summary: each note has a smaller
-// budget than the one before it took, so this ends.
+// fitted writes the note for what a plan supersedes, adds what is injected, and has the firewall check
+// the plan. The note has at most host tokens, and failures tokens more for the last failures. Where it
+// makes the result miss the target or grow, it is written again with less, down to nothing beside the
+// plan's own summary. Each try has a smaller budget than the one before it used, so this ends.
 func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
@@ -277,8 +278,8 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 	}
 }
 
-// smallerNote is the budget of a note to try next, after one of so many tokens came to that verdict: not ok where a
-// smaller one would not help.
+// smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this
+// verdict or error. It returns false where a smaller note would not help.
 func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) (budget int, ok bool) {
 	switch code := abi.CodeOf(err); {
 	case tokens > 0 && code == abi.CodeGrew:
@@ -293,8 +294,8 @@ func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) 
 	return tokens - over - noteSlack, ok
 }
 
-// withNote is all that a plan inserts, and which of it is the note. That goes with the
-// first summary of a plugin's list, and where there is none it stands right behind the task.
+// withNote returns all that a plan inserts, and the index of the note in it. The note is added to the
+// first summary of a plugin's list. Where there is none it stands right after the task.
 func withNote(plan *abi.Plan, injected []abi.Insert) (inserts []abi.Insert, at int) {
 	inserts, at = slices.Concat(plan.Insert, injected), -1
 	if plan.Source.Type == abi.SourcePlugin {
@@ -307,17 +308,15 @@ func withNote(plan *abi.Plan, injected []abi.Insert) (inserts []abi.Insert, at i
 	return inserts, at
 }
 
-// leftToPlugin reports whether the host adds nothing to what the plugin says that made
-// the plan.
+// leftToPlugin reports whether the host adds nothing to what the plugin that made the plan says.
 func (p *planner) leftToPlugin(plan *abi.Plan) bool {
 	return p.look.policy.Note.By == strategies.NoteByPlugin && plan.Source.Type == abi.SourcePlugin
 }
 
-// maxAuditSummary bounds what a plugin says of its plan to people, in bytes.
+// maxAuditSummary is the most that a plugin says of its plan to people, in bytes.
 const maxAuditSummary = 16 << 10
 
-// forPeople is a plugin's text as records keep it: without secrets, and not longer than
-// somebody reads.
+// forPeople returns a plugin's text as records keep it: without secrets, and cut to maxAuditSummary.
 func (p *planner) forPeople(ctx context.Context, text string) string {
 	text, _, err := p.look.secrets.RedactContext(ctx, clip.Head(strings.TrimSpace(text), maxAuditSummary+maxSecret))
 	if err != nil {
@@ -326,7 +325,7 @@ func (p *planner) forPeople(ctx context.Context, text string) string {
 	return clip.Cut(abi.Defuse(text), maxAuditSummary, "…")
 }
 
-// noteSlack is by how much less than it may a note is written to meet the target.
+// noteSlack is how many tokens a note that has to meet the target stays below what it may have.
 const noteSlack = 16
 
 // bareNote stands for superseded messages of which nothing else is said.
@@ -383,8 +382,7 @@ func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, fai
 	return p.topUp(ctx, a, b.Host, failures)
 }
 
-// topUp lets the note have what no message fits into any more: at most half as
-// much again as it had.
+// topUp lets the note use what is too little for another message: at most half as much again as it had.
 func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) attempt {
 	unused := p.view.Target - a.Tokens - refillSlack
 	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
@@ -396,16 +394,17 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 	return a
 }
 
-// read reads the messages that go, without the secrets in them, as they came:
-// pruning must not take names from the note. Kept messages are read as they are
-// kept. Kept units that pruning or the plan's edits shortened are also read in full.
+// read returns the note that is read off the messages that go. They are read as they came to the
+// session, since pruning must not take names from the note, and without the secrets in them. Messages
+// that stay are read as they stay. Of those, units that pruning or the plan's edits shortened are read
+// in full as well.
 func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) reading {
 	for _, r := range p.readings {
 		if slices.Equal(r.gone, gone) && slices.Equal(r.edits, edits) {
 			return r
 		}
 	}
-	ctx, done := uncharged(ctx)
+	ctx, done := inHostTime(ctx)
 	defer done()
 	in, cost := p.goes(ctx, gone, edits)
 	r := reading{gone: gone, edits: edits, note: note.Build(ctx, in), cost: cost}
@@ -415,7 +414,8 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	return r
 }
 
-// goes is the session of a plan, to be read, and what costs of it goes, in tokens.
+// goes returns the session as a note is read off it, where the messages gone go, and the tokens that
+// those cost.
 func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, cost int) {
 	view, _ := p.view.Edited(edits)
 	goes := set.Of(gone...)
@@ -441,15 +441,15 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	return in, cost
 }
 
-// failuresBeside is what the last failures among the messages that go need, in tokens.
+// failuresBeside returns how many tokens the last failures among the messages that go need.
 func (p *planner) failuresBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
-	ctx, done := uncharged(ctx)
+	ctx, done := inHostTime(ctx)
 	defer done()
 	in, _ := p.goes(ctx, gone, edits)
 	return in.FailuresBeside(ctx, p.look.counter.Text)
 }
 
-// original is message i of the view as it came.
+// original returns message i of the view as it came to the session.
 func (p *planner) original(i int) *abi.Message {
 	id := p.view.Messages[i].ID
 	if p.look.req.Original != nil {
@@ -460,9 +460,9 @@ func (p *planner) original(i int) *abi.Message {
 	return &p.look.came.Messages[p.look.memo.index[id]]
 }
 
-// bare is message i of the view as it came, without the secrets in it, to be read for
-// names: a secret is known by what stands around it, and a list of names has nothing
-// around. Once the context is done it is of no use.
+// bare returns message i of the view as it came to the session, without the secrets in it. Names are
+// read off that: a secret is known by the words around it, and a list of names has none. Once the
+// context is done the message is of no use.
 func (p *planner) bare(ctx context.Context, i int) abi.Message {
 	if m, ok := p.bared[i]; ok {
 		return m
@@ -495,7 +495,7 @@ func (p *planner) bare(ctx context.Context, i int) abi.Message {
 	return m
 }
 
-// cost is what inserted texts cost, with their frames.
+// cost returns the tokens that inserted texts cost, with their frames.
 func (p *planner) cost(list []abi.Insert) int {
 	n := 0
 	for _, in := range list {
@@ -504,8 +504,8 @@ func (p *planner) cost(list []abi.Insert) int {
 	return n
 }
 
-// clipped cuts texts that plugins want to insert to what is left of their
-// budget, in order, and remarks where something is left out.
+// clipped cuts the texts that plugins want to insert to what is left of their budget, in order. The
+// remarks tell each plugin what was cut or left out.
 func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Insert, remarks []hooks.Remark) {
 	if len(list) == 0 {
 		return nil, nil
@@ -521,7 +521,7 @@ func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Ins
 		text := ""
 		if left > 0 {
 			left -= firewall.FrameTokens(in.Kind, in.Source, p.look.counter)
-			late := p.charge(ctx, name, func(ctx context.Context, p *planner) {
+			late := p.inPluginTime(ctx, name, func(ctx context.Context, p *planner) {
 				text = p.clip(ctx, in.Text, left)
 				cost = p.look.counter.Text(text)
 			})
@@ -542,7 +542,7 @@ func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Ins
 	return out, append(remarks, leftOut(without)...)
 }
 
-// leftOut remarks how many texts of each plugin were not injected.
+// leftOut tells each plugin how many of its texts were not injected.
 func leftOut(texts map[string]int) (remarks []hooks.Remark) {
 	for _, plugin := range slices.Sorted(maps.Keys(texts)) {
 		warning := "no room for the injected text: it was left out"
@@ -555,16 +555,16 @@ func leftOut(texts map[string]int) (remarks []hooks.Remark) {
 }
 
 const (
-	// maxTokenBytes is more than what a token of any text worth reading takes, in
-	// bytes: what is longer need not be counted to be too long.
+	// maxTokenBytes is more bytes than a token of any text worth reading has. A text of more than that
+	// for each token of its budget is too long: it is cut without being counted.
 	maxTokenBytes = 16
-	// maxSecret is how far a secret may stand out of what is cut to its budget, in
-	// bytes, and still be known for one.
+	// maxSecret is how many bytes after the cut are searched for secrets too, so that one that the cut
+	// goes through is found.
 	maxSecret = 8 << 10
 )
 
-// clip takes the secrets out of a text, and cuts it to at most budget tokens, at a
-// word where it can, and says that it did. It is empty where nothing useful fits.
+// clip returns a text without secrets, cut to at most budget tokens, at a word where it can, with a
+// line that says it was cut. It returns "" where nothing useful fits.
 func (p *planner) clip(ctx context.Context, text string, budget int) string {
 	text, _, err := p.look.secrets.RedactContext(ctx, clip.Head(text, max(0, budget)*maxTokenBytes+maxSecret))
 	if err != nil {

@@ -30,53 +30,56 @@ type Options struct {
 	// Model writes summaries. A request names it by an alias, or by the name of
 	// the session's own model. Without one summaries are read off the session.
 	Model abi.Model
-	// Lookup finds what is known of a model by its name, for prices and for
-	// the summarizer's own window. Default tokens.Default().Resolve.
+	// Lookup returns what is known of a model by its name: its prices, and its window where it writes
+	// summaries. Default tokens.Default().Resolve.
 	Lookup func(model string) tokens.Model
-	// Learned, where set, is called with the window, in tokens, that a provider names
-	// where it refuses a request. The Compactor goes by it at once. A program can store
-	// it, for its Lookup to return the next time.
+	// Learned, where set, is called with the window, in tokens, that a provider named when it refused a
+	// request. The Compactor uses that window at once. A program may store it, for its Lookup to return
+	// the next time.
 	Learned func(model string, window int)
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
-	// HookTimeout bounds the observers' calls of a hook together, since they run
-	// side by side, and the compactor's call by itself. Default five minutes.
+	// HookTimeout is how long the observers' calls of a hook may take together, since they run side by
+	// side, and how long the compactor's call may take. Default five minutes.
 	HookTimeout time.Duration
 	// Breaker keeps plugins that fail again and again from being called, for a
 	// while. Compactors may share one, so that what one session learns of a
 	// plugin holds for all. Default one of its own with the defaults.
 	Breaker *hooks.Breaker
-	// Memory stores what plugins retain. Without one it is only reported. It has to be safe
-	// for concurrent use: observers that nobody waits for go on. See [Compactor.Wait].
+	// Memory stores what plugins retain. Without one that is only reported. It has to be safe for
+	// concurrent use, since observers may go on after the compaction that called them: see
+	// [Compactor.Wait].
 	Memory Memory
-	// Audit, where set, is called for every compaction, in order for each session, and
-	// again when observers end that a compaction did not wait for. It must not block for
-	// long, and has to be safe for concurrent use.
+	// Audit, where set, is called for every compaction, in order for each session. It is called again
+	// when observers end that the compaction did not wait for. It must not block for long, and has to
+	// be safe for concurrent use.
 	Audit func(Event)
-	// Spans, where set, is told how long a compaction took, and each call in it, in the
-	// terms of OpenTelemetry: a host passes them on to its own exporter. It is called when
-	// the compaction has ended, with the context of the call, its parts first. It must not
-	// block for long, and has to be safe for concurrent use.
+	// Spans, where set, is called with each span of a compaction in the terms of OpenTelemetry: the
+	// calls in it first, then the compaction itself. A host passes them on to its own exporter. It is
+	// called when the compaction has ended, with the context of the call to Compact. It must not block
+	// for long, and has to be safe for concurrent use.
 	Spans func(context.Context, Span)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Compactor compacts sessions. It is safe for concurrent use. For the sessions that it saw
-// last it remembers token counts, and what was of no use: a model that failed, a target
-// that tool definitions alone exceed.
+// Compactor compacts sessions; [New] makes one. It is safe for concurrent use. For the sessions that it
+// saw last it remembers token counts, and what was of no use: a model that failed, a target that tool
+// definitions alone exceed.
 type Compactor struct {
 	opts  Options
 	hooks *hooks.Dispatcher
 	known memos
 	late  sync.WaitGroup // plugins that compactions did not wait for
-	// windows are what providers said that models take, in tokens, by model. They hold
-	// for all sessions.
+	// windows holds the windows that providers named in refusals, in tokens, by model. They hold for
+	// all sessions.
 	windows learned.Windows
 	scales  learned.Scales
 }
 
-// New checks the options and makes a Compactor.
+// New checks the options and makes a Compactor. The error is a usage error: there is no counter, a
+// strategy's name is empty or one that ships, the policy makes no sense, or the plugins cannot be
+// called together ([hooks.New]).
 func New(opts Options) (*Compactor, error) {
 	if opts.Counter == nil {
 		return nil, usage("no token counter: set Options.Counter, for instance to what tokens.New returns")
@@ -105,14 +108,13 @@ func New(opts Options) (*Compactor, error) {
 	return &Compactor{opts: opts, hooks: d}, nil
 }
 
-// Options are the Compactor's options with the defaults filled in, its clock for
-// instance.
+// Options returns the Compactor's options with the defaults filled in, its clock for instance.
 func (c *Compactor) Options() Options { return c.opts }
 
-// Policy is the one that holds for a session, with its defaults filled in.
+// Policy returns the policy that holds for a session, with its defaults filled in.
 func (c *Compactor) Policy(s abi.Session) (Policy, error) { return c.policy(&Request{Session: s}) }
 
-// policy is the one that holds for a request, with its defaults filled in.
+// policy returns the policy that holds for a request, with its defaults filled in.
 func (c *Compactor) policy(req *Request) (Policy, error) {
 	p := c.opts.Policy
 	if c.opts.Live != nil {

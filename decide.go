@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// limits are the figures a decision is made on.
+// limits holds the figures by which a compaction is decided.
 type limits struct {
 	strategies.Limits
 	// upperShare and lowerShare are the thresholds as fractions of the window.
@@ -20,14 +20,14 @@ type limits struct {
 	quiet int
 }
 
-// maxTokens bounds what a caller can claim, so that sums stay sums.
+// maxTokens is the most that a caller can claim, so that sums do not overflow.
 const maxTokens = 1 << 40
 
-// roundingError is what products of fractions may be off by.
+// roundingError is how much a product of fractions may be off.
 const roundingError = 1e-9
 
-// limits works out the figures for a session of so many tokens. What is said of the model
-// is in its own tokens, and brought into counted ones.
+// limits returns the figures for a session of so many counted tokens. Windows and reserves are in the
+// model's own tokens: scale brings them into counted ones.
 func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	when := &p.When
 	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
@@ -67,7 +67,7 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	return l, nil
 }
 
-// windowOf is the context window of a session, in tokens of its model.
+// windowOf returns the context window of a session, in tokens of its model.
 func windowOf(s *abi.Session, when *When) (int, error) {
 	switch w := s.ContextWindow; {
 	case w == nil && when.StrictWindow && when.MaxTokens == 0:
@@ -94,9 +94,9 @@ func (s Scale) counted(tokens int) int {
 	return int(float64(tokens) / s.Factor)
 }
 
-// Limits are the window of a session and its thresholds, as the next look at it would have
-// them, in counted tokens. The error is one of the policy, or of a window that is not known
-// where it has to be.
+// Limits returns the window of a session and its thresholds, as the next look at it would have them, in
+// counted tokens. The error is one of the policy, or says that the window is not known where it has to
+// be.
 func (c *Compactor) Limits(s abi.Session) (strategies.Limits, error) {
 	policy, err := c.Policy(s)
 	if err != nil {
@@ -107,7 +107,8 @@ func (c *Compactor) Limits(s abi.Session) (strategies.Limits, error) {
 	return l.Limits, err
 }
 
-// window is the one of a session, or what a provider said of its model where nobody knows.
+// window returns the window of a session, or where nobody knows it the one that a provider named for
+// its model.
 func (c *Compactor) window(s *abi.Session) *int {
 	if s.ContextWindow != nil {
 		return s.ContextWindow
@@ -115,7 +116,8 @@ func (c *Compactor) window(s *abi.Session) *int {
 	return c.windows.Within(nil, s.Model)
 }
 
-// scaleOf is the scale of a model. Exact counts need none, and no provider corrects them.
+// scaleOf returns the scale of a model. One whose counts are exact needs none, and no provider corrects
+// it.
 func scaleOf(opts *Options, scales *learned.Scales, model string) Scale {
 	m := opts.Lookup(model)
 	if m.ExactCounts {
@@ -127,7 +129,8 @@ func scaleOf(opts *Options, scales *learned.Scales, model string) Scale {
 
 func (l *look) scale(model string) Scale { return scaleOf(l.opts, l.scales, model) }
 
-// learnScale compares what the request before took with what is counted of it.
+// learnScale compares what the provider counted of the last request with what is counted here, and
+// corrects the model's scale.
 func (l *look) learnScale() error {
 	u := l.req.Used
 	switch {
@@ -149,14 +152,14 @@ func (l *look) learnScale() error {
 	return nil
 }
 
-// learnWindow keeps what a provider says of a model's window, which is in counted tokens
-// here, in tokens of the model.
+// learnWindow keeps the window that a provider named for a model. It is given in counted tokens, and
+// kept in tokens of the model.
 func (l *look) learnWindow(model string, counted int) {
 	l.windows.Learn(model, l.scale(model).reported().Tokens(counted), l.opts.Learned)
 }
 
-// thresholds applies the policy's mode: an absolute number of tokens, a
-// reserve, or fractions of the window.
+// thresholds sets the thresholds by the policy's mode: an absolute number of tokens, a number of tokens
+// kept free, or fractions of the window.
 func (l *limits) thresholds(when *When, scale Scale) {
 	l.Upper = int(when.Upper * float64(l.Window))
 	l.Target = int(when.Lower * float64(l.Window))
@@ -176,8 +179,8 @@ func (l *limits) thresholds(when *When, scale Scale) {
 	l.TargetBytes = int(float64(when.MaxBytes) * when.Lower / when.Upper)
 }
 
-// due reports whether a compaction is to run: over a threshold, or asked for.
-// Getting down to the lower one keeps it from running again at once.
+// due reports whether a compaction is to run: the session is over a threshold, or one was asked for. A
+// compaction goes down to the lower threshold, so the next one is not due at once.
 func due(l *look, now strategies.List) bool {
 	switch {
 	case l.req.Force:
@@ -202,8 +205,7 @@ func due(l *look, now strategies.List) bool {
 	return bytes > l.limits.UpperBytes
 }
 
-// notDue says why nothing is to be done yet, or by a policy that is switched
-// off.
+// notDue returns why nothing is to be done: the session is too short, or the policy is switched off.
 func notDue(l *look, now strategies.List) (code abi.ReasonCode, warning string) {
 	switch {
 	case !l.policy.Disabled:
@@ -215,8 +217,8 @@ func notDue(l *look, now strategies.List) (code abi.ReasonCode, warning string) 
 	return abi.ReasonDisabled, warning
 }
 
-// gate says why a compaction that is due is not made, by its code; "" where it
-// is. shortened is whether anything was cut down for it already.
+// gate returns why a compaction that is due is not made, "" where it is to be made. shortened says
+// whether anything was cut down for it already.
 func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, warning string, receipt *abi.Receipt) {
 	switch {
 	case shortened && v.Fits():
@@ -236,13 +238,13 @@ func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, war
 	return "", "", nil
 }
 
-// leastShare is what has to be there to go for a compaction, as a share of the
-// threshold at which it starts.
+// leastShare is the share of the threshold that a compaction has to have left to remove, to be worth
+// trying.
 const leastShare = 0.05
 
-// freesTooLittle reports whether what stays takes nearly all there is by itself: tool
-// definitions and pinned messages do not shrink. A compaction would then free one
-// message at every call, and cost a model call and the provider's cache each time.
+// freesTooLittle reports whether what has to stay takes nearly all of the room by itself: tool
+// definitions and pinned messages do not shrink. A compaction would then free one message at every
+// call, and each time cost a model call and the provider's cache.
 func freesTooLittle(v *strategies.View) bool {
 	return float64(v.Total-v.Fixed()) < leastShare*float64(v.Upper)
 }
@@ -250,15 +252,15 @@ func freesTooLittle(v *strategies.View) bool {
 // errLittle is the cause where the floor would free next to nothing.
 var errLittle = errors.New("nothing is gained")
 
-// littleShare and littleTokens are what a compaction frees that is worth nothing: less than both, that as a share of
-// what there is.
+// littleShare and littleTokens say what is worth nothing: a compaction that frees less than both, the
+// first as a share of what there is.
 const (
 	littleShare  = 0.05
 	littleTokens = 50
 )
 
-// gainsNothing reports whether a plan frees next to nothing of a session that nobody named a target for and that fits
-// as it is: what it takes away would be lost for no room.
+// gainsNothing reports whether a plan frees next to nothing, where nobody named a target and the
+// session fits as it is. Messages would then be lost for no room.
 func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 	freed := v.Total - a.Tokens
 	return l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= l.limits.quiet &&
@@ -271,36 +273,37 @@ func canWait(l *look, v *strategies.View) bool {
 		(v.UpperBytes == 0 || v.TotalBytes <= v.UpperBytes)
 }
 
-// hopeless reports whether tool definitions alone exceed the window, where nobody asked for
-// a compaction: none makes the request fit, and each would only lose messages. A provider
-// that refused knows better what it takes.
+// hopeless reports whether tool definitions alone exceed the window, where nobody asked for a
+// compaction: none would make the request fit, and each would only lose messages. Where the provider
+// refused the request it knows better what fits, so this is false.
 func hopeless(l *look) bool {
 	return l.req.Overhead > l.limits.Window && !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow
 }
 
-// overhead is a request whose tool definitions and the like cost more than a compaction is
-// to get down to. No compaction meets its target then, and the next one is due at once.
+// overhead describes a request whose tool definitions and the like cost more than a compaction has to
+// get down to. No compaction meets its target then, and the next one is due at once.
 type overhead struct{ tokens, target, window int }
 
-// overhead is not ok where a compaction can meet its target.
+// overhead returns the overhead of the request, and whether no compaction can meet its target for it.
 func (l *look) overhead() (o overhead, ok bool) {
 	o = overhead{l.req.Overhead, l.limits.Lower, l.limits.Window}
 	return o, o.tokens > o.target
 }
 
-// freedLittle reports whether a compaction that left so many tokens is followed by another one at
-// once: it got less than half way down from the upper threshold to the lower one.
+// freedLittle reports whether a compaction that left so many tokens is soon followed by another: it got
+// less than half way down from the upper threshold to the lower one.
 func (l *look) freedLittle(left int) bool { return left > (l.limits.Lower+l.limits.Upper)/2 }
 
-// futile reports whether an earlier compaction has shown that one is of no use, and nothing
-// of what made it so has changed. One that has to be, or is asked for, runs all the same.
+// futile reports whether an earlier compaction has shown that one is of no use, and nothing of what
+// made it so has changed. A compaction that has to be, or that somebody asks for, runs all the same.
 func (l *look) futile() bool {
 	o, over := l.overhead()
 	return over && l.memo.futile == o
 }
 
-// overloaded is the warning that what cannot go leaves no room, with the way out, and
-// whether compactions wait for it. Of overhead it is given once, until that changes.
+// overloaded returns the warning that what cannot go leaves no room, with what to do about it. waits
+// says that compactions are held back for it. The warning about overhead is given once, until the
+// overhead changes: then "" is returned.
 func (l *look) overloaded(v *strategies.View, waits bool) string {
 	o, over := l.overhead()
 	switch {
@@ -324,8 +327,8 @@ func (l *look) overloaded(v *strategies.View, waits bool) string {
 	return says
 }
 
-// exceeds puts a warning into an outcome where even the best that can be does
-// not fit the window, which is an error too.
+// exceeds returns the outcome with a warning, and an error, where even the best result does not fit the
+// window.
 func exceeds(l *look, o outcome) (outcome, error) {
 	after := o.after()
 	if after.Total <= l.limits.Window {
@@ -345,7 +348,7 @@ func exceeds(l *look, o outcome) (outcome, error) {
 		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}
 }
 
-// reasonCode says how the plan stage ended.
+// reasonCode returns how the plan stage ended.
 func reasonCode(l *look, v *strategies.View, o outcome) abi.ReasonCode {
 	goal := v.Target
 	if v.All {
@@ -368,7 +371,7 @@ func reasonCode(l *look, v *strategies.View, o outcome) abi.ReasonCode {
 	return abi.ReasonCurrentTurnExceedsTarget
 }
 
-// fixed is what is pinned costs, with the units it holds, overhead and what
+// fixed returns the tokens that cannot go: pinned messages with the units they hold, overhead, and what
 // was inserted.
 func fixed(l *look, v *strategies.View, a *attempt) int {
 	n := l.req.Overhead

@@ -25,13 +25,13 @@ import (
 //	commit        the result is stored                                engine.go
 //	post_compact  plugins hear of it, and what they say is reported   plugins.go
 
-// Compact looks at a session before a model call and makes it smaller where it
-// has to. It always completes. The error, an *abi.Error, is non-nil for
+// Compact looks at a session before a model call and makes it smaller where it has to. Send the
+// Messages of its result. It always completes. The error, an *abi.Error, is non-nil for
 //
 //   - a request or a policy that makes no sense (usage): there is no result;
 //   - a canceled context (canceled) or a commit that failed (commit): the result
 //     holds the session as it was, and the report what happened;
-//   - a session that is larger than the window itself though all went that may
+//   - a session that is larger than the window even though everything went that may
 //     go (exceeds_window): the result is the best that can be, and committed;
 //   - a request the provider refused as too long where the floor is switched off
 //     and nobody else can compact (no_compactor).
@@ -71,13 +71,13 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	return result, err
 }
 
-// untouched is the session as it came: the caller gave up.
+// untouched returns the session as it came, with the error: the caller gave up.
 func untouched(l *look, err error) (*Result, error) {
 	return resultOf(l, outcome{List: l.came, code: abi.ReasonCancelled}), err
 }
 
-// replace puts a note in the place of messages, where that is worth it: the
-// stages that follow the decision.
+// replace runs the stages after the decision: it puts a note in the place of messages, where that is
+// worth it.
 func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	v, p, cut := shortenFixed(l, p)
 	if err := canceled(ctx); err != nil {
@@ -104,8 +104,8 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	return put(ctx, l, v, o)
 }
 
-// notTried is what the gate left as it was. Where that does not fit the window the compaction
-// has failed, and plugins hear of it: nothing may go, so they are not asked for a plan.
+// notTried returns the session that the gate left as it was. Where that does not fit the window the
+// compaction has failed, and plugins hear of it. They are not asked for a plan, since nothing may go.
 func notTried(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
 	o, err := exceeds(l, o)
 	result := resultOf(l, o)
@@ -115,7 +115,8 @@ func notTried(ctx context.Context, l *look, v *strategies.View, o outcome) (*Res
 	return result, err
 }
 
-// failed tells plugins why a compaction failed that is not recorded.
+// failed tells plugins why a compaction failed that is not recorded, and returns the result with what
+// they answer.
 func failed(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result, err error) *Result {
 	told := *made
 	told.Record = record(l, &made.Report)
@@ -126,9 +127,8 @@ func failed(ctx context.Context, l *look, v *strategies.View, after strategies.L
 	return &result
 }
 
-// checkpoint lets the result wait for the operator: it is the session as it was,
-// with the compaction as its Pending. Where there is none to wait for, or the run
-// is dry, it is put.
+// checkpoint returns the session as it was, with the compaction as its Pending, which waits for the
+// operator. Where there is no compaction, or the run is dry, nothing waits: the outcome is put.
 func checkpoint(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
 	if o.taken == nil || l.req.DryRun {
 		return put(ctx, l, v, o)
@@ -140,7 +140,7 @@ func checkpoint(ctx context.Context, l *look, v *strategies.View, o outcome) (*R
 	return result, nil
 }
 
-// put stores what the stages came to, and tells plugins.
+// put stores the compaction that the stages made, tells plugins, and returns the result.
 func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
 	if _, over := l.overhead(); over && o.taken != nil {
 		o.warning = l.overloaded(v, l.freedLittle(o.taken.Tokens))
@@ -157,11 +157,10 @@ func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, 
 	return postCompact(ctx, l, v, o.after(), result), err
 }
 
-// lastWords is how long plugins may take to hear that the caller gave up, who waits
-// for it.
+// lastWords is how long plugins may take to hear that the caller gave up: the caller waits for that.
 const lastWords = 50 * time.Millisecond
 
-// commit hands the result to whoever stores it.
+// commit stores the result with the request's Commit, except in a dry run.
 func commit(ctx context.Context, l *look, result *Result) error {
 	if l.req.Commit == nil || l.req.DryRun {
 		return nil
@@ -178,8 +177,8 @@ func commit(ctx context.Context, l *look, result *Result) error {
 	return nil
 }
 
-// notStored is the session as it was, after a compaction that could not be
-// stored. Plugins hear of it.
+// notStored returns the session as it was, after a compaction that could not be stored. Plugins hear of
+// it.
 func notStored(ctx context.Context, l *look, o outcome, made *Result, err error) *Result {
 	o = undone(l, o, made, abi.ReasonCommitFailed)
 	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
@@ -190,14 +189,13 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	return postCompact(ctx, l, l.view(o.List), o.List, result)
 }
 
-// Commit applies a pending compaction exactly as it was shown: it stores the
-// messages with req.Commit, tells plugins, and notes the outcome for the audit.
-// Nothing is planned again. req is the request that the compaction was made for,
-// with the Messages of today. Where others arrived since, they stand at the end
-// of both req.Messages and pending.Messages.
+// Commit applies a pending compaction exactly as it was shown: it stores the messages with req.Commit,
+// tells plugins, and notes the outcome for the audit. Nothing is planned again. req is the request that
+// the compaction was made for, with the Messages of today. Messages that arrived since have to stand at
+// the end of both req.Messages and pending.Messages.
 //
-// The error is one of req.Commit or of the request. The session is then as it
-// was, and the compaction can be committed again.
+// The error is one of req.Commit or of the request. The session is then as it was, and the compaction
+// can be committed again.
 func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*Result, error) {
 	if pending == nil {
 		return nil, usage("no pending compaction to commit")
@@ -223,8 +221,8 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 	return stored, nil
 }
 
-// Reject notes for the audit that a pending compaction of a session was not
-// wanted, and why. Nothing else is needed to drop it.
+// Reject notes for the audit that the operator did not want a pending compaction, and why. Nothing else
+// is needed to drop it.
 func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
 	if pending == nil || pending.Record == nil {
 		return // nothing waits

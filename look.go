@@ -14,9 +14,9 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
-// look is a session as one call of the compactor finds it: what is asked for, by
-// which policy, and what it costs. Nothing in it changes but the memo, which the
-// next call of the compactor takes over.
+// look is a session as one call of the compactor finds it: the request, the policy, and what the
+// messages cost. Nothing in it changes except the memo, which the next call of the compactor takes
+// over.
 type look struct {
 	opts   *Options
 	hooks  *hooks.Dispatcher
@@ -36,11 +36,11 @@ type look struct {
 	memo     *memo
 	// late are the plugins that compactions did not wait for.
 	late *sync.WaitGroup
-	// windows are what was learned of models, for all sessions.
+	// windows are the windows that providers named, by model, for all sessions.
 	windows *learned.Windows
 	scales  *learned.Scales
 	scaled  Scale // of the session's model
-	// counter counts as long as the call's context lasts.
+	// counter counts until the call's context is done.
 	counter abi.Counter
 	// hearing is the model, and keeps what it answers.
 	hearing *hearing
@@ -48,8 +48,8 @@ type look struct {
 	said *saying
 }
 
-// look counts the session as it came. It is nil where the request makes no
-// sense; a canceled context ends the counting early, which is an error too.
+// look counts the session as it came, and returns nil where the request makes no sense. A canceled
+// context ends the counting early, which is an error too.
 func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if req.Reason == "" {
 		req.Reason = abi.TriggerThreshold
@@ -89,8 +89,8 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	return l, gaveUp
 }
 
-// assess fills in what the session costs, what of it stays, and what it may cost, once its messages are counted, or
-// some of them.
+// assess fills in, once the messages or some of them are counted, what the session costs, what of it
+// stays, and the limits.
 func (c *Compactor) assess(l *look, gaveUp bool) (err error) {
 	if l.keepers, err = keepersOf(&l.req, gaveUp || l.memo.notes > 0); err != nil {
 		return err
@@ -104,7 +104,8 @@ func (c *Compactor) assess(l *look, gaveUp bool) (err error) {
 	return c.limit(l)
 }
 
-// keepersOf are those who pinned messages in earlier compactions, without what the request releases.
+// keepersOf returns the pins that plugins made in earlier compactions, without those that the request
+// releases.
 func keepersOf(req *Request, noted bool) (abi.Keepers, error) {
 	keepers := make(abi.Keepers)
 	if noted {
@@ -121,7 +122,8 @@ func keepersOf(req *Request, noted bool) (abi.Keepers, error) {
 	return keepers, nil
 }
 
-// given is what the model was given last, or else the session as it came, which costs a total.
+// given returns what the model was given last, or the session as it came where nothing is known of
+// that. total is what the session costs.
 func given(last Sent, req *Request, total int) Sent {
 	if req.Sent != nil {
 		last = *req.Sent
@@ -132,7 +134,8 @@ func given(last Sent, req *Request, total int) Sent {
 	return last
 }
 
-// limit works out the limits, by what the request tells of the model and what was learned of it before.
+// limit works out the limits, from what the request says of the model and what was learned of it
+// before.
 func (c *Compactor) limit(l *look) (err error) {
 	if err := l.learnScale(); err != nil {
 		return err
@@ -147,7 +150,7 @@ func (c *Compactor) limit(l *look) (err error) {
 	return err
 }
 
-// standing marks what stays of the session as it came.
+// standing marks the messages that stay in the session as it came.
 func standing(l *look, gaveUp bool) []bool {
 	if gaveUp || len(l.keepers)+len(l.policy.Keep.Always) > 0 {
 		return l.pinned(l.req.Messages, l.keepers)
@@ -155,7 +158,7 @@ func standing(l *look, gaveUp bool) []bool {
 	return l.memo.pinned(l.req.Messages)
 }
 
-// pinned marks what stays whatever anybody plans.
+// pinned marks the messages that stay in any plan.
 func (l *look) pinned(msgs []abi.Message, keepers abi.Keepers) []bool {
 	pins := abi.Pinned(msgs, keepers.Keeps)
 	for i, asked := range askedFor(msgs, l.policy.Keep.Always) {
@@ -170,8 +173,7 @@ func (l *look) held(m *abi.Message) bool {
 	return m.AlwaysKept() || l.keepers.Keeps(m) || isAskedFor(m, l.policy.Keep.Always)
 }
 
-// close gives back what is remembered of the session, with what the model is
-// given now, if that is known.
+// close puts back the memo of the session, with what the model is given now, if that is known.
 func (c *Compactor) close(l *look, given *Result) {
 	if o, over := l.overhead(); over && given != nil && given.Report.Compacted && !l.req.DryRun &&
 		l.freedLittle(given.Report.TokensAfter) {
@@ -183,7 +185,7 @@ func (c *Compactor) close(l *look, given *Result) {
 	c.known.put(&l.req.Session, l.memo)
 }
 
-// ids are those of a list that may lack some of the session's messages.
+// ids returns the ids of a list, which may lack some of the session's messages.
 func (l *look) ids(of strategies.List) []string {
 	if len(of.Messages) == len(l.memo.ids) {
 		return slices.Clip(l.memo.ids)
@@ -195,12 +197,12 @@ func (l *look) ids(of strategies.List) []string {
 	return ids
 }
 
-// view is a list as strategies see it.
+// view returns a list as strategies see it.
 func (l *look) view(of strategies.List) *strategies.View {
 	return strategies.NewView(of, l.limits.Limits, l.counter)
 }
 
-// count is a list whose messages nobody has counted yet.
+// count returns a list of messages that nobody has counted yet, with what they cost.
 func (l *look) count(msgs []abi.Message) strategies.List {
 	tokens := make([]int, len(msgs))
 	for i := range msgs {
@@ -209,15 +211,15 @@ func (l *look) count(msgs []abi.Message) strategies.List {
 	return strategies.NewList(msgs, tokens, nil, l.req.Overhead)
 }
 
-// stoppable is a counter that stops with a context. From then on everything costs more
-// than there is room for: whoever makes a text fit gives up at once, and nobody may
-// use what came of it.
+// stoppable is a counter that stops with a context. Once that is done every text costs more than there
+// is room for, so that code which makes a text fit gives up at once. What it returns then must not be
+// used.
 type stoppable struct {
 	abi.Counter
 	ctx context.Context
 }
 
-// unaffordable is more than any window, and sums of it stay sums.
+// unaffordable is more tokens than any window has. Sums of it do not overflow.
 const unaffordable = 1 << 30
 
 // Text implements abi.Counter.
@@ -247,7 +249,7 @@ func (s stoppable) count(whole func() int, until func(abi.ContextCounter) (int, 
 	return n
 }
 
-// until returns both with a counter that stops with another context.
+// until returns the look and the view with a counter that stops with another context.
 func (l *look) until(ctx context.Context, v *strategies.View) (*look, *strategies.View) {
 	other, view := *l, *v
 	other.counter = stoppable{l.opts.Counter, ctx}
@@ -263,31 +265,30 @@ func canceled(ctx context.Context) error {
 	return nil
 }
 
-// memo is what is remembered of a session from one look at it to the next, so
-// that a look costs what is new in it. Beside speed there depends on it what is said
-// about provider caches, whether a model is asked that failed before, and whether a
-// compaction is tried again that was of no use.
+// memo holds what is remembered of a session from one look to the next, so that a look costs only what
+// is new. It also decides what is said about provider caches, whether a model that failed before is
+// asked again, and whether a compaction that was of no use is tried again.
 type memo struct {
 	messages []abi.Message
 	tokens   []int
 	ids      []string       // which reports share
 	index    map[string]int // by id
 	notes    int            // how many of them are summaries
-	// list is the one that was measured last, where nobody writes into it, else nil.
+	// list is the list that was measured last, where nobody writes into it, else nil.
 	list []abi.Message
-	// pins are those of the first messages, where a person's message is among them, else nil.
+	// pins are the pins of the first messages, where a person's message is among them, else nil.
 	pins []bool
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
 	// declined are the models whose answers were refused.
 	declined declined
-	// futile is the overhead with which a compaction was of no use, told the one that was
-	// warned of.
+	// futile is the overhead for which a compaction was of no use, told the overhead that was warned
+	// of.
 	futile, told overhead
 }
 
-// maxMemos is how many sessions are remembered; the one not looked at for the
-// longest is forgotten.
+// maxMemos is how many sessions are remembered. The one that was not looked at for the longest time is
+// forgotten.
 const maxMemos = 64
 
 // memos holds the memos of sessions that nobody is looking at right now.
@@ -301,7 +302,7 @@ type keyedMemo struct {
 	*memo
 }
 
-// take hands out the memo of a session, to be put back.
+// take hands out the memo of a session. It has to be put back.
 func (ms *memos) take(s *abi.Session) *memo {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -332,7 +333,8 @@ func (ms *memos) index(key string) int {
 
 func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }
 
-// standing is how many messages of a request stand where they stood at the last look, and nobody wrote into them.
+// standing returns how many messages of a request stand where they stood at the last look, with nothing
+// written into them since.
 func (m *memo) standing(req *Request) int {
 	n := min(len(req.Messages), len(m.list))
 	if !req.AppendOnly || n == 0 || &req.Messages[0] != &m.list[0] {
@@ -341,8 +343,8 @@ func (m *memo) standing(req *Request) int {
 	return n
 }
 
-// pinned is [abi.Pinned] of the messages. Behind the first message of a person others are pinned for what they are
-// alone, so that only those are asked that do not stand where they stood.
+// pinned returns the same as [abi.Pinned]. After the first message of a person a message is pinned only
+// for what it is itself, so that only messages that are new in the list are looked at.
 func (m *memo) pinned(msgs []abi.Message) []bool {
 	if m.pins == nil {
 		pins := abi.Pinned(msgs)
@@ -367,9 +369,9 @@ func (m *memo) named(req *Request) (same int) {
 	return same
 }
 
-// measure counts the messages, those it has not counted before; the first same are known to be the same as before. It
-// returns a usage error for ids that are there twice and for roles that are none, and stops early where ctx is done:
-// the counts are of no use then.
+// measure counts the messages that it has not counted before. The first same messages are known to be
+// as before. It returns a usage error for an id that is there twice and for an unknown role, and stops
+// early where ctx is done: the counts are of no use then.
 func (m *memo) measure(ctx context.Context, req *Request, same int, counter abi.Counter) error {
 	msgs := req.Messages
 	if m.list = nil; same < len(m.pins) {
@@ -413,7 +415,7 @@ func (m *memo) measure(ctx context.Context, req *Request, same int, counter abi.
 	return nil
 }
 
-// shared is what the messages at the beginning of both lists cost.
+// shared returns the tokens of the messages that both lists begin with.
 func (s *Sent) shared(now strategies.List) (tokens int) {
 	for i := range min(len(now.Messages), len(s.Messages)) {
 		if a, b := &s.Messages[i], &now.Messages[i]; a != b && !a.Same(b) {

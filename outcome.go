@@ -17,7 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// outcome is what the stages came to. The report is made of it.
+// outcome is what the stages found and made. The report is made of it.
 type outcome struct {
 	strategies.List        // what the model would see without a compaction
 	pruned          Pruned // and what was taken out of that
@@ -25,11 +25,11 @@ type outcome struct {
 	planned
 	code    abi.ReasonCode
 	warning string
-	// receipt is that of a compaction which was not made, or not put in place.
+	// receipt is the receipt of a compaction which was not made, or not put in place.
 	receipt *abi.Receipt
 }
 
-// after is what the model is given.
+// after returns the list that the model is given.
 func (o *outcome) after() strategies.List {
 	if a := o.taken; a != nil {
 		return strategies.List{Messages: a.Messages, Tokens: a.Cost, Total: a.Tokens}
@@ -37,8 +37,8 @@ func (o *outcome) after() strategies.List {
 	return o.List
 }
 
-// undone is the outcome of a compaction that was made and is not put in place:
-// the session as it came. What it took to make it stays.
+// undone returns the outcome of a compaction that was made and is not put in place: the session as it
+// came. What it cost to make stays in it.
 func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
 	o.List, o.pruned, o.code, o.warning = l.came.PinnedAs(o.List), Pruned{}, code, ""
 	o.receipt, o.taken = notLost(made.Report.Receipt), nil
@@ -96,8 +96,8 @@ func resultOf(l *look, o outcome) *Result {
 	return result
 }
 
-// Recount sets what the result costs in the format that it is written in, where another
-// one was counted.
+// Recount sets how many messages and tokens the result has in the format that it is written in, where
+// it was counted in another one. The ratio and the words of Reason follow.
 func (r *Report) Recount(messagesAfter, tokensAfter int) {
 	explained := r.Reason == explain(r)
 	r.MessagesAfter, r.TokensAfter = messagesAfter, tokensAfter
@@ -109,8 +109,8 @@ func (r *Report) Recount(messagesAfter, tokensAfter int) {
 	}
 }
 
-// boundThinking says, as a warning, that answers behind the first change hold thinking
-// which the model's provider will not take there.
+// boundThinking returns a warning where answers after the first change hold thinking which the model's
+// provider will not take there, else "".
 func boundThinking(l *look, after strategies.List) string {
 	if !l.opts.Lookup(l.req.Session.Model).BindsThinking {
 		return ""
@@ -124,8 +124,8 @@ func boundThinking(l *look, after strategies.List) string {
 		"drop_block)", len(ids), l.req.Session.Model)
 }
 
-// withoutSecrets are errors without the secrets that a message, a model or a plugin
-// put into their words.
+// withoutSecrets returns the errors without the secrets that a message, a model or a plugin put into
+// their words.
 func (l *look) withoutSecrets(list []*abi.Error) []*abi.Error {
 	return lists.Map(list, l.bareError)
 }
@@ -140,7 +140,7 @@ func (l *look) bareError(e *abi.Error) *abi.Error {
 	return &bare
 }
 
-// bareOutcomes are outcomes of calls without the secrets in what plugins said.
+// bareOutcomes returns the outcomes of calls without the secrets in what plugins said.
 func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 	return lists.Map(list, func(o hooks.Outcome) hooks.Outcome {
 		o.Error, o.Unstored = l.bareError(o.Error), l.bareError(o.Unstored)
@@ -153,7 +153,7 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 	})
 }
 
-// taken reports a plan that was taken.
+// taken writes a plan that was applied into the report.
 func taken(l *look, r *Report, o outcome, a *attempt) {
 	files := a.read.Files().Merged()
 	r.Compacted, r.Strategy, r.Source, r.Files = true, o.planned.strategy, &a.plan.Source, &files
@@ -162,7 +162,7 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
 	r.Focus = a.read.Focus(a.note)
 	r.Metrics = metrics(l, a)
-	// What the plan shortened comes beside what pruning did.
+	// What the plan shortened is added to what pruning did.
 	before := make(map[string]int, len(o.Messages))
 	for i := range o.Messages {
 		before[o.Messages[i].ID] = o.Tokens[i]
@@ -177,7 +177,7 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	r.Pruned.Thinking = slices.Concat(r.Pruned.Thinking, a.Bare)
 }
 
-// metrics say how good a note is.
+// metrics returns figures that say how good a note is.
 func metrics(l *look, a *attempt) Metrics {
 	m := Metrics{NoteTokens: a.host, Redacted: a.redacted, FailureRetention: 1, Completeness: 1, WordsKept: 1}
 	if m.FailuresTold, m.FailuresGone = a.read.FailuresTold(a.note); m.FailuresGone > 0 {
@@ -194,7 +194,7 @@ func metrics(l *look, a *attempt) Metrics {
 	return m
 }
 
-// record is the compaction as it is stored.
+// record returns the compaction as it is stored.
 func record(l *look, r *Report) *abi.Record {
 	rec := &abi.Record{
 		Time: l.now, Success: true, DryRun: r.DryRun, Trigger: l.req.Reason, Strategy: r.Strategy,
@@ -236,7 +236,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-// explain puts a reason into words.
+// explain returns the reason of a report in words.
 func explain(r *Report) string {
 	said := because(r)
 	if words := r.Pruned.Words; len(words) > 0 {

@@ -14,29 +14,28 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// planned is what the plan stage came to.
+// planned is the result of the plan stage.
 type planned struct {
-	// taken is the plan that the firewall took, strategy who made it; nil where
-	// there is none.
+	// taken is the plan that the firewall accepted, nil where there is none. strategy is who made it.
 	taken    *attempt
 	strategy string
-	// fallback: somebody else's plan was to be used, and failed.
+	// fallback: a plan of another strategy or of a plugin was to be used, and failed.
 	fallback bool
-	// failed: somebody could not make a plan who had something to make it of.
+	// failed: a strategy or a plugin could not make a plan, though there was something to make it of.
 	failed bool
-	// little says that what the floor would free is not worth what is lost by it, empty where it is.
+	// little says that what the floor would free is not worth what is lost by it. It is empty where it
+	// is worth that.
 	little string
-	// outcomes are those of the plugins' calls before the compaction, failures
-	// the whole chain.
+	// outcomes are the outcomes of the plugins' calls before the compaction, failures the whole chain.
 	outcomes []hooks.Outcome
 	failures []*abi.Error
-	// usage is what the model took that wrote the summary, or was to; nil where
-	// none was asked.
+	// usage is the usage of the model that wrote the summary, or was asked for one; nil where none was
+	// asked.
 	usage *abi.ModelUsage
 	model string
 }
 
-// candidate is a strategy in the order in which they are asked.
+// candidate is a strategy to be asked, with what is known of its plan before.
 type candidate struct {
 	strategies.Strategy
 	name   string     // in reports
@@ -48,16 +47,15 @@ type candidate struct {
 // strategy is one that a policy can name.
 type strategy struct {
 	name string
-	// candidate is asked after what plugins proposed and before the floor. Its
-	// Strategy is nil where nobody is to be asked; the error says why somebody
-	// who should be asked cannot.
+	// candidate returns the candidate that is asked after what plugins proposed and before the floor.
+	// Its Strategy is nil where nobody is to be asked. The error says why a model or a plugin that
+	// should be asked cannot be.
 	candidate func(l *look, drop strategies.Drop) (candidate, error)
-	// waits: a person decides whether what came of it is stored.
+	// waits: a person decides whether its compaction is stored.
 	waits bool
 }
 
-// shipped are the strategies that ship, the default first. This is where one is
-// registered.
+// shipped returns the strategies that ship, the default first. To add one, add it here.
 func shipped() []strategy {
 	return []strategy{
 		{name: StrategyDrop, candidate: modelWhereThereIsOne},
@@ -67,12 +65,12 @@ func shipped() []strategy {
 	}
 }
 
-// Strategies are the names of all strategies that ship, the default first.
+// Strategies returns the names of all strategies that ship, the default first.
 func Strategies() []string {
 	return lists.Map(shipped(), func(s strategy) string { return s.name })
 }
 
-// strategy is the one that the policy names: the host's own, or one that ships.
+// strategy returns the strategy that the policy names: the host's own, or one that ships.
 func (l *look) strategy() strategy {
 	name := l.policy.Strategy
 	if own := l.opts.Strategies[name]; own != nil {
@@ -86,8 +84,8 @@ func (l *look) strategy() strategy {
 	return list[i] // checked with the policy
 }
 
-// candidates are the strategies to ask, in order: what plugins propose, the
-// compactor's first; then the one that the policy names; then the floor.
+// candidates returns the strategies to ask, in order: what plugins propose, the compactor's first; then
+// the strategy that the policy names; then the floor.
 func candidates(l *look, proposals []hooks.Proposal) []candidate {
 	drop := strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools,
 		PreserveRecent: l.policy.Summarize.PreserveRecent}
@@ -108,8 +106,8 @@ func candidates(l *look, proposals []hooks.Proposal) []candidate {
 	return list
 }
 
-// named is the strategy that the policy names, or nil where it leaves all to
-// plugins and the floor.
+// named returns the strategy that the policy names, or nil where it leaves all to plugins and the
+// floor.
 func (l *look) named() strategies.Strategy {
 	c, err := l.strategy().candidate(l, strategies.Drop{})
 	if err != nil {
@@ -125,8 +123,8 @@ func nobodyCompacts(l *look) bool {
 	return l.policy.NoFloor && l.named() == nil && !l.hooks.HasCompactor()
 }
 
-// noCompactor is the error where only pruning happens and the provider has
-// refused the request already. Otherwise that is none.
+// noCompactor returns an error where nobody can compact and the provider has refused the request
+// already. Otherwise pruning alone is no error.
 func noCompactor(l *look) error {
 	if l.req.Reason != abi.TriggerOverflow {
 		return nil
@@ -195,8 +193,8 @@ const (
 	declinedMost = time.Hour
 )
 
-// open is the error where a model is not to be asked now, and nil where it may be. A
-// person who asks for a compaction is not kept from trying.
+// open returns an error where a model is not to be asked now, and nil where it may be. A person who
+// asks for a compaction may always try.
 func (d declined) open(alias string, now time.Time) error {
 	m := d[alias]
 	if m == nil || !now.Before(m.until) {
@@ -208,8 +206,8 @@ func (d declined) open(alias string, now time.Time) error {
 		Hint: "choose another model or prompt for summaries; a compaction by hand asks it all the same"}
 }
 
-// heard notes what came of asking a model. Answers that were refused again and again
-// open the breaker, a summary closes it, and anything else says nothing.
+// heard notes how a model answered. Several refused answers in one compaction open the breaker, a
+// summary closes it, and anything else changes nothing.
 func (d declined) heard(alias string, usage abi.ModelUsage, err error, now time.Time) {
 	switch {
 	case err == nil:
@@ -225,13 +223,12 @@ func (d declined) heard(alias string, usage abi.ModelUsage, err error, now time.
 	}
 }
 
-// notThere is the error where the policy names a strategy of somebody who is not
-// there.
+// notThere returns the error where the policy names a strategy whose model or plugin is not there.
 func notThere(l *look, message, hint string) error {
 	return &abi.Error{Code: abi.CodeNoCompactor, Op: l.policy.Strategy, Phase: abi.PhaseCall, Message: message, Hint: hint}
 }
 
-// summarize is the strategy that asks the model.
+// summarize returns the strategy that asks the model.
 func (l *look) summarize(drop strategies.Drop) strategies.Summarize {
 	s := strategies.Summarize{Drop: drop, Config: l.policy.Summarize, Model: l.hearing, Focus: l.req.Instructions}
 	s.Config.Model = l.summarizer()
@@ -245,8 +242,8 @@ func (l *look) summarize(drop strategies.Drop) strategies.Summarize {
 	return s
 }
 
-// summarizer is the alias of the model that writes summaries: the fast one
-// where no person asked, the agent's own where none is named.
+// summarizer returns the alias of the model that writes summaries: the fast one where no person asked,
+// the agent's own where none is named.
 func (l *look) summarizer() string {
 	s := &l.policy.Summarize
 	if s.FastModel != "" && l.req.Reason != abi.TriggerManual {
@@ -262,8 +259,8 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 	return abi.Plan{}, f.why
 }
 
-// refused notes that a candidate has no plan that the firewall takes, and returns what plugins
-// are told of it.
+// refused notes that a candidate has no plan that the firewall accepts, and returns what plugins are
+// told of it.
 func (out *planned) refused(c candidate, err error, injected []abi.Insert) (remarks []hooks.Remark) {
 	e := *abi.AsError(err)
 	out.fallback = out.fallback || !c.floor

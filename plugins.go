@@ -22,8 +22,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// preCompacted is what plugins answered before a compaction, and what became of
-// it.
+// preCompacted is what plugins answered before a compaction, and what was done with it.
 type preCompacted struct {
 	hooks.Pre
 	pins
@@ -33,12 +32,11 @@ type preCompacted struct {
 	late []*late
 }
 
-// planTimeKey is for how long who makes the plan may take, in a context.
+// planTimeKey is the key, in a context, of how long a plugin that makes the plan may take.
 type planTimeKey struct{}
 
-// withPlanTime has plugins that propose a plan keep to the time that a model has for it, in
-// milliseconds. Where nobody configured one the time of the hook bounds them, which is the
-// same.
+// withPlanTime gives plugins that propose a plan as long as a model has for one, ms milliseconds. With
+// 0 or less only the time of the hook bounds them, which is the default of both.
 func withPlanTime(ctx context.Context, ms int) context.Context {
 	if ms <= 0 {
 		return ctx
@@ -46,7 +44,8 @@ func withPlanTime(ctx context.Context, ms int) context.Context {
 	return context.WithValue(ctx, planTimeKey{}, time.Duration(ms)*time.Millisecond)
 }
 
-// withinPlanTime is the context of a call of a plugin, bounded where it is to propose a plan.
+// withinPlanTime returns the context for a call of a plugin. It is bounded where the plugin is to
+// propose a plan.
 func withinPlanTime(ctx context.Context, p hooks.Plugin, hook abi.Hook) (context.Context, context.CancelFunc) {
 	limit, bounded := ctx.Value(planTimeKey{}).(time.Duration)
 	plans := p.Manifest().Has(abi.RoleCompactor) || p.Granted(abi.CapCompactionSummary)
@@ -56,8 +55,8 @@ func withinPlanTime(ctx context.Context, p hooks.Plugin, hook abi.Hook) (context
 	return context.WithTimeout(ctx, limit)
 }
 
-// listening is a plugin of which the answers are kept where somebody wants them. One that
-// proposes a plan has the time that is configured for that.
+// listening is a plugin whose answers are kept, where the context has a place for them ([saying]). It
+// bounds a call that proposes a plan to the time that is configured for that.
 type listening struct{ hooks.Plugin }
 
 func listened(plugins []hooks.Plugin) []hooks.Plugin {
@@ -91,7 +90,7 @@ func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	return out, stats, err
 }
 
-// preCompact lets plugins take part, and takes their pins.
+// preCompact calls the plugins before a compaction, and takes their pins and facts.
 func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
@@ -116,7 +115,7 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 // counted.
 const maxUnknown = 10
 
-// pins are the messages that stay, as plugins want it.
+// pins are the messages that stay, with what plugins pinned and released.
 type pins struct {
 	view   *strategies.View
 	at     map[string]int // messages by id
@@ -127,8 +126,8 @@ type pins struct {
 	remarks []hooks.Remark
 }
 
-// pin takes what plugins release and pin. Pins that leave nothing that could go are
-// not taken.
+// pin applies what plugins release and pin. Where their pins would leave nothing that could go, none is
+// taken.
 func pin(l *look, v *strategies.View, keep, release []hooks.Keep) pins {
 	p := pins{view: v, at: make(map[string]int, len(v.Messages)), pinned: slices.Clone(v.Pinned),
 		keepers: maps.Clone(l.keepers)}
@@ -166,7 +165,8 @@ func (p *pins) warnEach(of []hooks.Keep, warning string) {
 	}
 }
 
-// release takes pins back, each plugin its own, and reports whether there were any.
+// release takes back the pins that plugins release, each plugin its own, and reports whether any was
+// taken back.
 func (p *pins) release(list []hooks.Keep) (any bool) {
 	for _, k := range list {
 		by := p.keepers[k.ID]
@@ -183,7 +183,7 @@ func (p *pins) release(list []hooks.Keep) (any bool) {
 	return any
 }
 
-// known are the pins of messages that are there, and that nobody has just released.
+// known returns the pins of messages that are there, and that the request does not release.
 func (p *pins) known(l *look, list []hooks.Keep) (known []hooks.Keep) {
 	unknown := make(map[string]int) // by plugin
 	for _, k := range list {
@@ -206,13 +206,12 @@ func (p *pins) known(l *look, list []hooks.Keep) (known []hooks.Keep) {
 	return known
 }
 
-// lastingShare is the most that lasting pins may take of what is left after a
-// compaction: with more, the pins of one compaction after the other would leave
-// nothing that can go.
+// lastingShare is the most that lasting pins may take of what a compaction leaves, as a share of it.
+// With more, the pins of one compaction after another would leave nothing that can go.
 const lastingShare = 0.5
 
-// last makes pins last, as far as there is room for them. What the host pins stays
-// without.
+// last makes pins last beyond this compaction, as far as there is room for them. A message that the
+// host itself pins needs no lasting pin.
 func (p *pins) last(list []hooks.Keep, hosts []bool) {
 	room := int(lastingShare * float64(p.view.Lower))
 	for id := range p.keepers {
@@ -239,15 +238,14 @@ func (p *pins) last(list []hooks.Keep, hosts []bool) {
 		"release some")
 }
 
-// cost is what a pinned message holds back: the unit that it belongs to.
+// cost returns the tokens that a pinned message holds back: those of its whole unit.
 func (p *pins) cost(id string) int {
 	return p.view.UnitTokens(p.view.Units[p.view.UnitOf[p.at[id]]])
 }
 
-// postCompact tells plugins what was done, and returns the result with what they
-// say in its report. The result that was made may be stored, and stays as it is. v is
-// what the compaction was made of, after what it left. Who does not answer soon is not
-// waited for.
+// postCompact tells plugins what was done, and returns the result with what they say in its report. It
+// does not change made, which may be stored. v is the session that was compacted, after the list that
+// is left. A plugin that does not answer soon is not waited for.
 func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result) *Result {
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return made
@@ -266,22 +264,22 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 	return &result
 }
 
-// heard is what came of calls of plugins that change no plan, without secrets.
+// heard is what plugins answered to calls that change no plan, without secrets.
 type heard struct {
 	outcomes []hooks.Outcome
 	retained []hooks.Fact
 	failures []*abi.Error
 }
 
-// hear stores what plugins retain, and returns what came of their calls.
+// hear stores what plugins retain, and returns their answers without secrets.
 func hear(ctx context.Context, l *look, hook abi.Hook, answers *hooks.Answers) heard {
 	retained, unstored := retain(ctx, l, hook, answers.Retained)
 	return heard{l.bareOutcomes(answers.Outcomes), retained,
 		l.withoutSecrets(slices.Concat(answers.Failures, unstored))}
 }
 
-// hear takes over what came of calls. Where a call was not waited for, its outcome takes the
-// place of that. The lists that were there may be stored, and stay as they are.
+// hear adds answers to the report. An answer takes the place of the entry that said its call was not
+// waited for. The lists that were there may be stored, and are not written to.
 func (r *Report) hear(h heard) {
 	r.Hooks = slices.Clone(r.Hooks)
 	for _, o := range h.outcomes {
@@ -298,13 +296,13 @@ func (r *Report) hear(h heard) {
 	r.Failures = append(slices.Clip(r.Failures), h.failures...)
 }
 
-// late is what comes of plugins that a compaction did not wait for.
+// late holds the answers of plugins that a compaction did not wait for.
 type late struct {
 	done chan struct{} // closed when the rest is there
 	heard
 }
 
-// goOn lets the plugins end that were not waited for, and stores what they retain.
+// goOn lets the plugins that were not waited for end in a goroutine, and stores what they retain.
 func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*late {
 	if calls == nil {
 		return nil
@@ -320,9 +318,9 @@ func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*lat
 	return []*late{x}
 }
 
-// Settle waits for the plugins that the compaction did not wait for, and takes what came of
-// them into the report. The error is that of a context that ended before. Programs that
-// live on need not call it: what plugins retain is stored when they have ended.
+// Settle waits for the plugins that the compaction did not wait for, and adds their answers to the
+// report. The error says that ctx was done before. A program that goes on running need not call it:
+// what plugins retain is stored when they have ended.
 func (r *Result) Settle(ctx context.Context) error {
 	for _, x := range r.late {
 		select {
@@ -354,12 +352,12 @@ func (c *Compactor) Wait(ctx context.Context) error {
 	}
 }
 
-// longestSource stands for plugins where a budget is told before it is known whose
-// frame comes out of it.
+// longestSource stands for a plugin where a budget is told before it is known which plugin's frame has
+// to fit into it.
 var longestSource = abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
 
-// hookInput is what plugins are given about a list of messages. The budget is
-// that of a compaction of v.
+// hookInput returns the input of a hook, with the messages of a list. The budget is that of a
+// compaction of v.
 func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *abi.Input {
 	budget := l.budget(v, longestSource)
 	reserved := l.req.Overhead + budget.Note
@@ -392,7 +390,7 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *
 	return in
 }
 
-// latestSummary is the text of the last summary in a list, without its frame.
+// latestSummary returns the text of the last summary in a list, without its frame.
 func latestSummary(msgs []abi.Message) string {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if msgs[i].Kind == abi.KindSummary {
@@ -406,7 +404,7 @@ func latestSummary(msgs []abi.Message) string {
 	return ""
 }
 
-// keepsLast is how many messages at the end the policy wants to stay.
+// keepsLast returns how many messages at the end the policy keeps.
 func keepsLast(l *look) int {
 	switch {
 	case l.policy.Keep.Messages > 0:
@@ -417,29 +415,29 @@ func keepsLast(l *look) int {
 	return 0
 }
 
-// callID tells this call from all others: by session, time and hook.
+// callID returns an id that tells this call from all others, made of the session, the time and the
+// hook.
 func callID(l *look, hook abi.Hook) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", l.req.Session.ID, l.req.Session.AgentPath,
 		l.start.Format(time.RFC3339Nano), hook))
 	return hex.EncodeToString(h[:6])
 }
 
-// Memory stores texts by namespace and key; see [Namespacer]. Package store has
-// implementations.
+// Memory stores texts by namespace and key: set Options.Memory to one of package store or store/kv.
+// Namespaces are those of [Namespacer].
 type Memory interface {
 	Set(ctx context.Context, namespace, key, value string) error
 }
 
-// Namespacer is an optional interface of the plugins in Options.Plugins. It
-// says where in the Memory a plugin's data for an agent lies, so that the host
-// stores what the plugin retains beside what the plugin stores itself.
-// runtime.Plugin is one. The namespace of any other plugin is its name, with
-// the agent's part as [abi.AgentNamespace] has it.
+// Namespacer is an optional interface of the plugins in Options.Plugins. It says in which namespace of
+// the Memory a plugin's data for an agent is kept, so that the host stores what the plugin retains
+// beside what the plugin stores itself. runtime.Plugin implements it. The namespace of any other plugin
+// is its name, with the agent's part as [abi.AgentNamespace] has it.
 type Namespacer interface {
 	Namespace(ctx context.Context, agentPath string) (string, error)
 }
 
-// namespace is where a plugin's facts for the agent go.
+// namespace returns the namespace of a plugin's facts for the agent.
 func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
 	agentPath := l.req.Session.AgentPath
 	for _, p := range l.opts.Plugins {
@@ -450,13 +448,12 @@ func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
 	return abi.AgentNamespace(plugin, agentPath), nil
 }
 
-// lookThrough is how long the facts of a hook may take to be looked through for
-// secrets.
+// lookThrough is how long the search for secrets in the facts of a hook may take.
 const lookThrough = time.Second
 
-// retain stores facts without the secrets in them, in the namespaces of the plugins
-// that asked, each once, but for a dry run, and returns those that are retained.
-// What could not be stored is reported, and stops nothing.
+// retain stores facts, without the secrets in them, in the namespaces of their plugins. A dry run
+// stores none. It returns the facts that are retained. What could not be stored is reported, and stops
+// nothing.
 func retain(
 	ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact,
 ) (kept []hooks.Fact, failures []*abi.Error) {
@@ -487,7 +484,7 @@ func retain(
 	return kept, failures
 }
 
-// store stores a fact, with where it came from. The key follows from the text.
+// store stores a fact and where it came from. The key is a hash of the text.
 func store(ctx context.Context, l *look, f hooks.Fact) error {
 	value, err := json.MarshalIndent(retained.Fact{Text: f.Text, Session: l.req.Session.ID,
 		Agent: l.req.Session.AgentPath, Call: f.Call, Time: l.now}, "", "  ")

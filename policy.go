@@ -17,11 +17,11 @@ import (
 
 // The strategies.
 const (
-	// StrategyDrop lets the oldest go. Where a model is there and
-	// Summarize.Off is not set it summarizes first.
+	// StrategyDrop removes the oldest. Where there is a model and Summarize.Off is not set, it has the
+	// model summarize first.
 	StrategyDrop = "drop"
-	// StrategySummarize has a model write what stands for the oldest. Without
-	// a model, or where that fails, drop follows.
+	// StrategySummarize has a model write a summary of the oldest. Without a model, or where that
+	// fails, drop follows.
 	StrategySummarize = "summarize"
 	// StrategyDelegate leaves the compaction to the compactor plugin. Where
 	// there is none or it fails, drop follows, without a model.
@@ -38,21 +38,21 @@ type Policy struct {
 	// Disabled switches automatic compaction off; one that is asked for still
 	// runs.
 	Disabled bool
-	// Strategy is what makes the plan where no compactor plugin does: one of
-	// [Strategies], or of the host's own. Default drop.
+	// Strategy is the name of the strategy that makes the plan where no compactor plugin does: one of
+	// [Strategies], or one of the host's own. Default drop.
 	Strategy string
-	// NoFloor switches the mechanical floor off: without a model that writes a
-	// summary and without a compactor plugin only pruning happens, and no hook
-	// is called. Default off: a compaction always completes.
+	// NoFloor switches off the floor, which is drop. Without a model that writes a summary and without
+	// a compactor plugin only pruning happens then, and no hook is called. Default false: a compaction
+	// always completes.
 	NoFloor bool
 
 	// Recovery is what a session does where the provider refuses a request as too long.
 	// Default retry.
 	Recovery Recovery
-	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds: what
-	// they inject or pin counts if they have answered by then. Later ones go on, and only
-	// what they retain counts. Negative waits for none. Default 500. An observer that may
-	// propose a plan or a cancel is waited for like the compactor.
+	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds. What they inject or
+	// pin counts if they have answered by then. Later ones go on, and only what they retain counts.
+	// Negative: the compaction does not wait. Default 500. An observer that may propose a plan or a
+	// cancel is waited for like the compactor.
 	ObserverWaitMS int
 
 	// When says at which size a compaction starts, and how far it goes.
@@ -60,11 +60,11 @@ type Policy struct {
 	// Prune shortens old tool output, and by choice tool-call arguments, before
 	// anything is decided.
 	Prune strategies.PruneConfig
-	// Keep is what stays, and how large.
+	// Keep says which messages stay, and how large.
 	Keep strategies.KeepConfig
 	// Summarize is about the model that writes summaries.
 	Summarize strategies.SummarizeConfig
-	// Note is about the text that stands for what goes.
+	// Note is about the text that stands for superseded messages.
 	Note strategies.NoteConfig
 }
 
@@ -72,25 +72,25 @@ type Policy struct {
 type Recovery string
 
 const (
-	// RecoverRetry compacts, and calls once more.
+	// RecoverRetry compacts, and calls the model once more.
 	RecoverRetry Recovery = "retry"
-	// RecoverDescend lets the last [RecoverFrom] messages stay, then one less at each
-	// refusal, down to none. It may cost as many calls and summaries.
+	// RecoverDescend keeps the last [RecoverFrom] messages, then one less at each refusal, down to
+	// none. It may cost as many calls and summaries.
 	RecoverDescend Recovery = "descend"
 )
 
-// RecoverFrom is how many messages [RecoverDescend] lets stay at first.
+// RecoverFrom is how many messages [RecoverDescend] keeps at first.
 const RecoverFrom = 10
 
-// defaultObserverWaitMS is what a person who waits for an answer hardly notices.
+// defaultObserverWaitMS is a wait that a person who waits for an answer hardly notices.
 const defaultObserverWaitMS = 500
 
 func (p *Policy) observerWait() time.Duration {
 	return time.Duration(cmp.Or(p.ObserverWaitMS, defaultObserverWaitMS)) * time.Millisecond
 }
 
-// When says when a session is compacted, and down to what. MaxTokens wins over
-// ReserveTokens, and ReserveTokens over the fractions.
+// When says when a session is compacted, and down to what. MaxTokens is used rather than ReserveTokens,
+// and ReserveTokens rather than the fractions.
 type When struct {
 	// Upper is the fraction of the window at which a compaction starts, Lower
 	// the one it gets down to. Defaults: those of the profile.
@@ -98,36 +98,34 @@ type When struct {
 	// Profile names a pair of thresholds, see [Profiles]; "auto" takes the one
 	// of the model's family. Default "default", 0.85 and 0.60.
 	Profile string
-	// MaxTokens, where set, is the number of tokens over which a compaction
-	// starts, whatever the window is. It gets down to the same share of them
-	// that Lower is of Upper. An unknown window is taken to hold so many.
+	// MaxTokens, where set, is the number of tokens over which a compaction starts, whatever the window
+	// is. It goes down to the same share of them that Lower is of Upper. An unknown window is taken to
+	// hold as many tokens.
 	MaxTokens int
 	// ReserveTokens, where set, starts a compaction when fewer tokens than that
 	// are left in the window, and Keep.Tokens is then 16,384 by default.
 	ReserveTokens int
-	// OutputReserve is taken off the window for the model's answer, before
-	// anything is reckoned. Default 0.
+	// OutputReserve is a number of tokens that is taken off the window for the model's answer, before
+	// anything else is worked out. Default 0.
 	OutputReserve int
-	// StrictWindow makes it an error that nothing says how large the window is:
-	// no catalog, no configuration, no MaxTokens. By default 128,000 tokens are
-	// used.
+	// StrictWindow makes it an error that nothing says how large the window is: no catalog, no
+	// configuration, no MaxTokens. By default 128,000 tokens are used.
 	StrictWindow bool
-	// MaxBytes, where set, bounds the request in bytes beside its tokens:
-	// providers refuse large bodies, images above all.
+	// MaxBytes, where set, bounds the body of the request in bytes, beside its tokens: providers refuse
+	// large bodies, images above all.
 	MaxBytes int
-	// PaybackCalls, where set, refuses a compaction below the window that would
-	// take more model calls than that to earn back what it costs.
+	// PaybackCalls, where set, is the most model calls that a compaction of a session that still fits
+	// its window may take to earn back its cost. One that would take more is not made.
 	PaybackCalls int
-	// Background compacts while the agent is idle, and takes the result with
-	// the next call.
+	// Background compacts while the agent is idle, and puts the result in place at the next call.
 	Background bool
 	// IdleUpper is the fraction of the window over which an idle session is
 	// compacted. Default half way between Lower and Upper.
 	IdleUpper float64
 }
 
-// absolute reports whether numbers of tokens say when a compaction starts, and not
-// fractions of the window.
+// absolute reports whether a number of tokens decides when a compaction starts, and not a fraction of
+// the window.
 func (w *When) absolute() bool { return w.MaxTokens > 0 || w.ReserveTokens > 0 }
 
 // Default thresholds, as fractions of the context window.
@@ -136,24 +134,24 @@ const (
 	DefaultLower = 0.60
 )
 
-// DefaultKeepRecentTokens is Keep.Tokens in the mode that keeps a reserve.
+// DefaultKeepRecentTokens is the default of Keep.Tokens where ReserveTokens is set.
 const DefaultKeepRecentTokens = 16384
 
 // Profile is a pair of thresholds that suits a family of models.
 type Profile struct {
 	Name         string
 	Upper, Lower float64
-	// Families are what the names of its models hold; empty for a profile that
-	// is chosen by name alone.
+	// Families are parts of the names of its models. It is empty for a profile that is chosen by name
+	// alone.
 	Families []string
 }
 
-// ProfileAuto is the name that takes the profile of the model's family, and
-// the default where none has it.
+// ProfileAuto is the name of the profile of the model's family, or the default profile where no family
+// fits.
 const ProfileAuto = "auto"
 
-// Profiles are all profiles, the default first. Conservative is for standard
-// transformers, which use the middle of a long context badly.
+// Profiles returns all profiles, the default first. Conservative is for standard transformers, which
+// use the middle of a long context badly.
 func Profiles() []Profile {
 	return []Profile{
 		{Name: "default", Upper: DefaultUpper, Lower: DefaultLower},
@@ -164,8 +162,8 @@ func Profiles() []Profile {
 	}
 }
 
-// profileOf finds a profile by name; auto by the name of the model. Where there
-// is none it is the default.
+// profileOf returns the profile of a name, for "auto" the one of the model's family, else the default.
+// It returns false where the name is not known.
 func profileOf(name, model string) (Profile, bool) {
 	all := Profiles()
 	model = strings.ToLower(model)
@@ -181,23 +179,24 @@ func profileOf(name, model string) (Profile, bool) {
 	return all[0], name == "" || name == ProfileAuto
 }
 
-// Thresholds are the fractions of the window that hold for a model: those that
-// are set, else the profile's. They are not checked. Where the upper one is low
-// and the lower one is not set, the lower one is scaled down with it.
+// Thresholds returns the fractions of the window that hold for a model: those that are set, else the
+// profile's. They are not checked. Where the upper one is low and the lower one is not set, the lower
+// one is scaled down with it.
 func (w When) Thresholds(model string) (upper, lower float64) {
 	p, _ := profileOf(w.Profile, model)
 	upper = cmp.Or(w.Upper, p.Upper)
 	return upper, cmp.Or(w.Lower, min(p.Lower, upper*p.Lower/p.Upper))
 }
 
-// Check says what in a policy makes no sense, as a usage error; nil where
-// nothing does. It knows only the strategies that ship.
+// Check returns a usage error where the policy makes no sense, and nil where it does. It knows only the
+// strategies that ship.
 func (p Policy) Check() error {
 	_, err := p.resolved("", nil)
 	return err
 }
 
-// resolved is the policy with its defaults filled in for a model.
+// resolved returns the policy with its defaults filled in for a model, or a usage error where it makes
+// no sense.
 func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Policy, error) {
 	when := &p.When
 	if _, ok := profileOf(when.Profile, model); !ok {
@@ -253,8 +252,8 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 	return p, nil
 }
 
-// redactor takes secrets out of what a compaction inserts, stores and reports: that
-// outlives the message that held the secret.
+// redactor returns what takes secrets out of all that a compaction inserts, stores and reports, since
+// that outlives the message that held the secret.
 func (p *Policy) redactor() (r *redact.Redactor, err error) {
 	switch {
 	case p.Note.NoRedact:

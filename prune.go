@@ -14,9 +14,8 @@ type pruned struct {
 	Pruned
 }
 
-// prune is what happens before anything is decided: duplicate synthetic messages
-// are left out, old tool output and arguments shortened. It is no compaction: no
-// record, no hooks, nothing superseded.
+// prune runs before anything is decided: it leaves out duplicate synthetic messages, and shortens old
+// tool output and arguments. It is no compaction: no record, no hooks, nothing superseded.
 func prune(l *look) pruned {
 	p, cfg := pruned{List: l.came}, l.policy.Prune
 	if cfg.Trim.Due(p.Total, l.limits.Window) {
@@ -35,8 +34,8 @@ func prune(l *look) pruned {
 	return p
 }
 
-// instead is p after another step, which left the list after, and changed or removed
-// the messages named.
+// instead returns p after another step, which left the list after, and changed or removed the messages
+// with the ids.
 func (p pruned) instead(after strategies.List, ids []string) pruned {
 	if len(ids) > 0 {
 		p.took(ids, p.Total-after.Total)
@@ -45,7 +44,7 @@ func (p pruned) instead(after strategies.List, ids []string) pruned {
 	return p
 }
 
-// took names messages as pruned, each once.
+// took adds messages to those that are named as pruned, each once.
 func (p *Pruned) took(ids []string, saved int) {
 	all, listed := slices.Clip(p.IDs), set.Of(p.IDs...)
 	for _, id := range ids {
@@ -57,7 +56,7 @@ func (p *Pruned) took(ids []string, saved int) {
 	p.IDs, p.Count, p.TokensSaved = all, len(all), p.TokensSaved+saved
 }
 
-// named tells the calls among what was pruned by their names.
+// named lists, among what was pruned, the messages whose calls were shortened.
 func (p *Pruned) named(came []abi.Message) {
 	pruned := set.Of(p.IDs...)
 	for i := range came {
@@ -67,11 +66,14 @@ func (p *Pruned) named(came []abi.Message) {
 	}
 }
 
-// shortenFixed makes the view that strategies get. It cuts down oversized
-// messages that have to stay, where they alone would start the next compaction or
-// miss a target that was asked for; what persons wrote only where the request does not
-// fit; and the newest output, where nothing has to go then. That is a kind of pruning, and
-// may be all that is needed; cut says whether there were any.
+// shortenFixed returns the view that strategies get, in which oversized messages are cut down:
+//
+//   - messages that have to stay, where they alone would start the next compaction, or
+//     miss a target that was asked for;
+//   - what persons wrote, only where the request does not fit otherwise;
+//   - the newest output, where nothing has to go then.
+//
+// That is a kind of pruning, and may be all that is needed. cut reports whether anything was cut.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.List)
 	if l.req.Ongoing {
@@ -116,9 +118,9 @@ func (l *look) refused() bool {
 	return l.req.Reason == abi.TriggerOverflow && !known
 }
 
-// holdOpenCalls keeps the last calls of the model that are not answered yet,
-// with the answers there are: a result that is on its way in a session that goes
-// on would else stand there without its call, which providers refuse for good.
+// holdOpenCalls keeps the last calls of the model that are not answered yet, with the answers there
+// are. In a session that goes on, a result that arrives later would otherwise stand there without its
+// call, which providers refuse for good.
 func holdOpenCalls(v *strategies.View) {
 	last := len(v.Messages) - 1
 	for last >= 0 && v.Messages[last].Role != abi.RoleAssistant {

@@ -9,10 +9,10 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// Cache is how much of a request stands at its beginning exactly as in the one
-// before, so that a provider's prompt cache can serve it. In tokens. The
-// request before is the one that [Request.Sent] names. Without that it is what
-// the same Compactor last returned for the session, or the session as it came.
+// Cache says how much of a request stands at its beginning exactly as in the request before, so that a
+// provider's prompt cache can serve it. In tokens. The request before is the one that [Request.Sent]
+// names. Without that it is what the same Compactor last returned for the session, or the session as it
+// came.
 type Cache struct {
 	// PreviousTokens is the size of the request before.
 	PreviousTokens int `json:"previous_tokens"`
@@ -26,7 +26,7 @@ type Cache struct {
 // providers with a prompt cache have in common.
 var assumed = tokens.Rates{Input: 1e6, Output: 5e6, CacheRead: 0.1e6, CacheWrite: 1.25e6}
 
-// cacheOf says how much of what the model is given now a cache can serve.
+// cacheOf returns how much of the list that the model is given now a cache can serve.
 func cacheOf(l *look, now strategies.List) Cache {
 	c := Cache{PreviousTokens: l.req.Overhead + l.previous.Tokens, PrefixTokens: l.req.Overhead + l.previous.shared(now)}
 	if now.Total > 0 {
@@ -35,8 +35,8 @@ func cacheOf(l *look, now strategies.List) Cache {
 	return c
 }
 
-// weigh weighs a compaction down to after tokens, of which prefix stay as they
-// were, against what it costs.
+// weigh returns the receipt of a compaction down to after tokens, of which the first prefix tokens stay
+// as they were, with what making it cost.
 func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
 	r := &abi.Receipt{FreedTokens: l.came.Total - after, Unit: abi.UnitUSD, Cost: cost.Compactor}
 	var rates tokens.Rates
@@ -63,7 +63,7 @@ func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
 	return r
 }
 
-// notLost is the receipt of a compaction that was made and is not put in place: the provider's cache has all it had.
+// notLost returns the receipt of a compaction that was made and is not put in place: the provider's cache has all it had.
 func notLost(of *abi.Receipt) *abi.Receipt {
 	if of == nil {
 		return nil
@@ -73,9 +73,9 @@ func notLost(of *abi.Receipt) *abi.Receipt {
 	return &r
 }
 
-// tooDear is the receipt of a compaction that would take too many calls to earn
-// back what it costs, before anything is paid for it; nil where it would not.
-// One that is asked for or has to be is never too dear.
+// tooDear returns the receipt of a compaction that would take too many calls to earn back what it
+// costs, and nil where it would not, before anything is paid for it. A compaction that somebody asks
+// for, or that has to be, is never too dear.
 func tooDear(l *look, v *strategies.View) *abi.Receipt {
 	most := l.policy.When.PaybackCalls
 	if most == 0 || l.req.Force || l.req.Reason == abi.TriggerOverflow || v.Total > v.Window {
@@ -98,8 +98,8 @@ func tooDear(l *look, v *strategies.View) *abi.Receipt {
 	return r
 }
 
-// costOf is what models took for a compaction: the one that summarizes, and
-// those that plugins asked.
+// costOf returns what models took for a compaction: the one that summarizes, and those that plugins
+// asked.
 func costOf(l *look, p planned) Cost {
 	c := Cost{Model: p.model}
 	for _, o := range p.outcomes {
@@ -119,13 +119,13 @@ func costOf(l *look, p planned) Cost {
 	return c
 }
 
-// priced is what a model's calls cost in US dollars, as far as that is known.
+// priced returns what a model's calls cost in US dollars, and whether that is unknown.
 func priced(l *look, model string, u *abi.ModelUsage) (usd float64, unknown bool) {
 	prices := l.opts.Lookup(model).Prices
 	return prices.Cost(tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}), prices == nil
 }
 
-// words is a receipt in a line.
+// words returns a receipt in a line.
 func words(r *abi.Receipt) string {
 	calls := "never"
 	if r.PaybackCalls >= 0 {

@@ -25,17 +25,17 @@ type Report struct {
 	// Reason is ReasonCode in words, with the figures.
 	Reason     string         `json:"reason"`
 	ReasonCode abi.ReasonCode `json:"reason_code"`
-	// Strategy made the plan: a strategy's name, "delegate" for a compactor
-	// plugin's, or empty where there is none. Source is who exactly.
+	// Strategy is who made the plan: a strategy's name, "delegate" for a compactor plugin's plan, or
+	// empty where there is none. Source names the strategy, model or plugin itself.
 	Strategy string      `json:"strategy"`
 	Source   *abi.Source `json:"source,omitempty"`
-	// Fallback is whether somebody else's plan was to be used, and failed.
+	// Fallback reports whether a plan of another strategy or of a plugin was to be used, and failed.
 	Fallback bool `json:"fallback"`
-	// Failures is the whole chain, in order.
+	// Failures is the whole chain of failures, in order.
 	Failures []*abi.Error `json:"failures"`
 
-	// Window is the context window used, in tokens; ContextWindow is what is
-	// known of the model's, null where nothing is.
+	// Window is the context window that was used, in counted tokens. ContextWindow is what is known of
+	// the model's own, null where nothing is.
 	Window        int    `json:"window"`
 	ContextWindow *int   `json:"context_window"`
 	Model         string `json:"model,omitempty"`
@@ -44,7 +44,7 @@ type Report struct {
 	Scale *Scale  `json:"scale,omitempty"`
 	Upper float64 `json:"upper"`
 	Lower float64 `json:"lower"`
-	// Target in tokens.
+	// Target is what the request had to come down to, in tokens.
 	Target int  `json:"target"`
 	DryRun bool `json:"dry_run,omitempty"`
 
@@ -54,21 +54,21 @@ type Report struct {
 	MessagesBefore int `json:"messages_before"`
 	MessagesAfter  int `json:"messages_after"`
 
-	// Message ids, in session order.
+	// Superseded, Kept, Pinned and Inserted are message ids, in session order.
 	Superseded []string `json:"superseded"`
 	Kept       []string `json:"kept"`
 	Inserted   []string `json:"inserted"`
 	Pinned     []string `json:"pinned"`
-	// Files are those that were read and modified in what is superseded.
+	// Files are the files that were read and modified in what is superseded.
 	Files *abi.Files `json:"files,omitempty"`
 	// Focus says what the host's note made of the instructions of the request; nil where
 	// there were none. A model and plugins are given them as well.
 	Focus *note.Focus `json:"focus,omitempty"`
-	// Edited are messages in which a plan shortened tool output or arguments;
-	// they are among those that Pruned lists too.
+	// Edited are the ids of messages in which a plan shortened tool output or arguments. Pruned lists
+	// them too.
 	Edited []string `json:"edited,omitempty"`
 
-	// Summary is what stands for the superseded, without its frame.
+	// Summary is the text that stands for the superseded messages, without its frame.
 	Summary string `json:"summary"`
 	// AuditSummary is the summary that a compactor plugin returned beside a list of
 	// messages, for people to read. No model is shown it.
@@ -76,8 +76,8 @@ type Report struct {
 	Pruned       Pruned `json:"pruned"`
 	// Hooks has an entry for each call of a plugin.
 	Hooks []hooks.Outcome `json:"hooks"`
-	// Retained are the facts that plugins asked to keep and that are stored;
-	// where there is no Memory, and in a dry run, all they asked for.
+	// Retained are the facts that plugins asked to keep and that are stored. Where there is no Memory,
+	// and in a dry run, it is all they asked for.
 	Retained []hooks.Fact `json:"retained,omitempty"`
 	// Cost is the compactor's own, apart from the agent's.
 	Cost    Cost    `json:"cost"`
@@ -95,13 +95,12 @@ type Report struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// Scale says how many tokens of a model stand for one that is counted. Windows and
-// thresholds are converted to counted tokens by it; everything else in a report is counted
-// tokens already.
+// Scale says how many tokens of a model stand for one that is counted. Windows and thresholds are
+// converted to counted tokens by it. Everything else in a report is in counted tokens already.
 type Scale struct {
 	Factor float64 `json:"factor"`
-	// Calls is how many requests, as their provider counted them, corrected what is
-	// published; 0 where none did.
+	// Calls is how many requests, as their provider counted them, corrected the published scale; 0
+	// where none did.
 	Calls int `json:"calls,omitempty"`
 }
 
@@ -113,7 +112,7 @@ func (s *Scale) Tokens(counted int) int {
 	return int(float64(counted) * s.Factor)
 }
 
-// reported is the scale as reports have it.
+// reported returns the scale as reports have it.
 func (s Scale) reported() *Scale {
 	if s.Factor == 1 {
 		return nil
@@ -121,29 +120,27 @@ func (s Scale) reported() *Scale {
 	return &s
 }
 
-// Pruned is what trimming and pruning did.
+// Pruned says what trimming and pruning did.
 type Pruned struct {
 	Count       int      `json:"count"`
 	TokensSaved int      `json:"tokens_saved"`
 	IDs         []string `json:"ids"`
-	// Removed are those of them that were left out: duplicate synthetic
-	// messages.
+	// Removed are the ids of messages that were left out: duplicate synthetic messages.
 	Removed []string `json:"removed,omitempty"`
-	// Calls are those of them in which the arguments of calls were shortened.
+	// Calls are the ids of messages in which the arguments of calls were shortened.
 	Calls []string `json:"calls,omitempty"`
-	// Thinking are those of them that lost what the model thought.
+	// Thinking are the ids of messages that lost what the model thought.
 	Thinking []string `json:"thinking,omitempty"`
-	// Words are those of them that a person wrote and that left no room for anything
-	// else: their beginning and end are left, and a mark that says where the rest is.
+	// Words are the ids of messages that a person wrote and that left no room for anything else. Their
+	// beginning and end are left, with a mark between that says where the rest is.
 	Words []string `json:"words,omitempty"`
 }
 
-// Cost is in US dollars, and apart from what the agent itself costs.
+// Cost is what the models of a compaction cost, in US dollars, apart from what the agent itself costs.
 type Cost struct {
 	Compactor float64 `json:"compactor"`
-	// Model wrote the summary, and Usage is what its calls took, failed ones
-	// too; empty where none was asked. PriceUnknown is set where nothing says
-	// what they cost.
+	// Model wrote the summary, and Usage is what its calls took, failed ones too. Both are empty where
+	// no model was asked. PriceUnknown is set where nothing says what the calls cost.
 	Model        string          `json:"model,omitempty"`
 	Usage        *abi.ModelUsage `json:"usage,omitempty"`
 	PriceUnknown bool            `json:"price_unknown,omitempty"`
@@ -159,14 +156,13 @@ type Metrics struct {
 	// bytes, that the note has word for word and whole; 1 where they wrote
 	// nothing.
 	WordsKept float64 `json:"words_kept"`
-	// FailuresGone is how many different calls that failed were met in what is
-	// superseded, FailuresTold how many of them the note has word for word, and
-	// FailureRetention the share; 1 where there were none.
+	// FailuresGone is how many different failed calls are in what is superseded, FailuresTold how many
+	// of them the note has word for word, and FailureRetention the share; 1 where there were none.
 	FailuresGone     int     `json:"failures_gone"`
 	FailuresTold     int     `json:"failures_told"`
 	FailureRetention float64 `json:"failure_retention"`
-	// Completeness is the share of the sections asked for that the model filled or
-	// marked empty, MissingSections the others; 1 where no model wrote a summary.
+	// Completeness is the share of the sections asked for that the model filled or marked empty; 1
+	// where no model wrote a summary. MissingSections are the others.
 	Completeness    float64  `json:"completeness"`
 	MissingSections []string `json:"missing_sections,omitempty"`
 	// Redacted is how many secrets are marked as taken out in what was inserted.
@@ -189,10 +185,10 @@ const (
 	EventCompleted EventType = "compaction.completed"
 	EventFailed    EventType = "compaction.failed"
 	EventNoop      EventType = "compaction.noop"
-	// EventFlagged: the operator judged a compaction. Who keeps its record notes it.
+	// EventFlagged: the operator judged a compaction. The program that keeps its record notes it.
 	EventFlagged EventType = "compaction.flagged"
-	// EventObserved is what came of plugins that a compaction did not wait for: Hooks,
-	// Retained and Failures of its report.
+	// EventObserved: plugins that a compaction did not wait for have ended. Hooks, Retained and
+	// Failures of its report say what they answered.
 	EventObserved EventType = "compaction.observed"
 )
 
@@ -203,14 +199,14 @@ type Event struct {
 	Type    EventType   `json:"type"`
 	Time    string      `json:"time"`
 	Session abi.Session `json:"session"`
-	// Compaction is the id of the record, empty where there is none.
+	// Compaction is the id of the compaction's record, empty where there is none.
 	Compaction string            `json:"compaction,omitempty"`
 	Trigger    abi.TriggerReason `json:"trigger"`
 	// Strategy is the configured one in a triggered event.
 	Strategy string `json:"strategy"`
-	// Given is what it is made of, in a triggered event.
+	// Given is what the compaction is made of, in a triggered event.
 	Given *Given `json:"given,omitempty"`
-	// Report is how it ended; nil in a triggered event.
+	// Report says how the compaction ended; nil in a triggered event.
 	Report *Report `json:"report,omitempty"`
 	// Heard are the answers of the model that wrote the summary, in an event of an end.
 	Heard []Heard `json:"heard,omitempty"`
@@ -226,16 +222,16 @@ type Heard struct {
 	Request  string             `json:"request,omitempty"`
 	Response *abi.ModelResponse `json:"response,omitempty"`
 	Error    *abi.Error         `json:"error,omitempty"`
-	// Plugin is the manifest of a plugin and Digest that of its module, Granted what it may;
-	// it answered a call of Hook with Output.
+	// Plugin is the manifest of a plugin, Digest that of its module, and Granted what it is granted. It
+	// answered a call of Hook with Output.
 	Plugin  *abi.Manifest    `json:"plugin,omitempty"`
 	Digest  string           `json:"digest,omitempty"`
 	Granted []abi.Capability `json:"granted,omitempty"`
 	Hook    abi.Hook         `json:"hook,omitempty"`
 	Output  json.RawMessage  `json:"output,omitempty"`
-	// Record is what the call depended on beside its input: knobs, limits and the answers
-	// to its host calls, as far as they fit. With it the call can be made again. Stored records
-	// have it under its first name, tape.
+	// Record is what the call depended on beside its input: knobs, limits and the answers to its host
+	// calls, as far as they fit. With it the call can be made again. Stored records have it under its
+	// first name, tape.
 	Record json.RawMessage `json:"tape,omitempty"`
 
 	asked string // the model's name, as it was asked for
@@ -272,8 +268,8 @@ func (h *hearing) heard() []Heard {
 	return slices.Clone(h.list)
 }
 
-// heardBy are the answers of models and plugins in a compaction; of one that waited those
-// from when it was made.
+// heardBy returns the answers of models and plugins in a compaction. For one that waited, they are
+// those from when it was made.
 func heardBy(l *look, result *Result) (heard, said []Heard) {
 	heard, said = l.hearing.heard(), l.said.heard()
 	if result != nil && len(heard)+len(said) == 0 {
@@ -282,7 +278,7 @@ func heardBy(l *look, result *Result) (heard, said []Heard) {
 	return heard, said
 }
 
-// To reports whether it is the answer to a request.
+// To reports whether this is the answer to a request.
 func (h *Heard) To(req abi.ModelRequest) bool { return h.Request == digestOf(req) }
 
 func digestOf(req abi.ModelRequest) string {
@@ -299,7 +295,7 @@ type saying struct {
 
 type sayingKey struct{}
 
-// in is a context in which the answers of plugins are kept.
+// in returns a context in which the answers of plugins are kept.
 func (s *saying) in(ctx context.Context) context.Context {
 	if s == nil {
 		return ctx
@@ -319,22 +315,22 @@ func (s *saying) heard() []Heard {
 // Span is a compaction, a call of a plugin's hook or one of a model, as OpenTelemetry's
 // conventions for generative AI have it. Nothing that was said is in it.
 type Span struct {
-	// ID tells it from others; Parent is the ID of the compaction that it is part of, empty
-	// for the compaction itself.
+	// ID tells the span from others. Parent is the ID of the compaction that it is part of, empty for
+	// the compaction itself.
 	ID, Parent string
 	Name       string
-	// Client: somebody else was asked, a model. Else the work is the host's own.
+	// Client: a model was called. Otherwise the work is the host's own.
 	Client     bool
 	Start, End time.Time
-	// Attributes are strings, numbers and truths by their names in the conventions, such as
-	// gen_ai.conversation.id and gen_ai.conversation.compacted; the project's own begin with
+	// Attributes are strings, numbers and booleans by their names in the conventions, such as
+	// gen_ai.conversation.id and gen_ai.conversation.compacted. The project's own names begin with
 	// kagewasm.
 	Attributes map[string]any
-	// Error is its code, empty where it went well.
+	// Error is the code of the error, empty where there was none.
 	Error abi.Code
 }
 
-// traced tells how long a compaction took, and what was called in it.
+// traced passes on the spans of a compaction: itself, and what was called in it.
 func traced(ctx context.Context, l *look, result *Result, err error) {
 	if l.opts.Spans == nil {
 		return
@@ -396,7 +392,7 @@ func tracedHook(ctx context.Context, l *look, whole *Span, h *hooks.Outcome) {
 	span(ctx, l, one)
 }
 
-// span passes one on, with its error as the conventions have it.
+// span passes a span on, with its error as the conventions have it.
 func span(ctx context.Context, l *look, s Span) {
 	if s.Error != "" {
 		s.Attributes["error.type"] = string(s.Error)
@@ -434,9 +430,8 @@ func audit(l *look, t EventType, result *Result, err error) {
 	emit(l.opts, e)
 }
 
-// audited notes how a compaction ended. One that waits for the operator has not
-// ended yet. One of which nothing could go has not failed, though the session does not fit:
-// the error says that.
+// audited notes how a compaction ended. One that waits for the operator has not ended yet. One that
+// could supersede nothing has not failed, even where the session does not fit: the error says that.
 func audited(l *look, result *Result, err error) {
 	switch {
 	case result == nil:
@@ -453,7 +448,8 @@ func audited(l *look, result *Result, err error) {
 	}
 }
 
-// nothingWent reports whether a compaction came to nothing by itself: nobody failed or stopped it.
+// nothingWent reports whether a compaction superseded nothing by itself: nothing failed, and nobody
+// stopped it.
 func nothingWent(code abi.ReasonCode) bool {
 	return code == abi.ReasonNothingToSupersede || code == abi.ReasonNotWorthIt
 }

@@ -12,18 +12,18 @@ import (
 
 // Request is one session to look at before a model call.
 type Request struct {
-	// Session identifies it to plugins. Session.ContextWindow is the model's
-	// window in tokens, nil where unknown: then 128,000 is used.
+	// Session says whose messages these are: plugins are given it, and it names the model.
+	// Session.ContextWindow is the model's window in tokens, nil where unknown: then 128,000 is used.
 	Session abi.Session
 	// Messages is the list the model would see, oldest first. Ids have to be
 	// unique. A message without one gets one that the same list always gives it;
 	// the result has it. The list itself is not changed.
 	Messages []abi.Message
-	// AppendOnly promises that nobody writes into a list that a request of this session gave
-	// as its Messages: what arrives is appended, and any other change makes another list.
-	// Counts are then found by position, so that a look at a long session costs only what is
-	// new in it. Where the promise is broken, messages are taken for those that stood in their
-	// places. Default false: each message is compared with what was counted.
+	// AppendOnly promises that nobody writes into a list that a request of this session gave as its
+	// Messages: what arrives is appended, and any other change makes another list. Counts are then
+	// found by position, so that a look at a long session costs only what is new in it. Where the
+	// promise is broken, changed messages are counted as what stood in their places before. Default
+	// false: each message is compared with what was counted.
 	AppendOnly bool
 	// Overhead is what the request costs beyond its messages, in tokens: tool
 	// definitions and whatever else the caller sends.
@@ -33,34 +33,33 @@ type Request struct {
 	Reason abi.TriggerReason
 	// Force compacts below the threshold too.
 	Force bool
-	// Target is the number of tokens to get down to. Nil is lower x window, and
-	// for a forced compaction at most lower x what there is. 0 leaves only what
-	// is pinned and the summary: the current turn goes too.
+	// Target is the number of tokens to get down to. Nil is Lower times the window, and for a forced
+	// compaction at most Lower times what there is. 0 leaves only what is pinned and the summary: the
+	// current turn goes too.
 	Target *int
 	// Overrides change the policy for this one request.
 	Overrides *Overrides
-	// Exceeded is what a provider said of a request it refused as too long;
-	// with the reason abi.TriggerOverflow. Nil where it said no figures.
+	// Exceeded is what a provider said of a request that it refused as too long; with the reason
+	// abi.TriggerOverflow. Nil where it named no figures.
 	Exceeded *abi.Exceeded
-	// DryRun does everything but commit; plugins are told.
+	// DryRun does everything except commit; plugins are told that it is one.
 	DryRun bool
 	// Instructions are what the caller wants kept in view.
 	Instructions string
-	// Release are ids of messages that plugins pinned in earlier compactions, and
-	// that need not stay any more. It takes effect with the compaction that this
-	// request leads to.
+	// Release are the ids of messages that plugins pinned in earlier compactions, and that need not
+	// stay any more. It takes effect with the compaction that this request leads to.
 	Release []string
-	// Recall says in one line how the model, or who runs it, can read and search
-	// what goes: a tool, a command, a file. The note tells it. Default nothing.
+	// Recall says in one line how the model, or the person who runs it, can read and search what is
+	// superseded: a tool, a command, a file. The note says it too. Default nothing.
 	Recall string
-	// Used is what the provider counted for the last request. Where a model's tokenizer is
-	// not public, its windows are estimated by that from then on. Default nothing.
+	// Used is what the provider counted for the last request. Where a model's tokenizer is not public,
+	// token counts are corrected by it from then on. Default nothing.
 	Used *Used
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
 	Search abi.Search
-	// Commit, if set, stores the result before post_compact hooks hear of it.
-	// Where it fails the compaction failed, and the session is as it was.
+	// Commit, if set, stores the result before post_compact hooks hear of it. Where it returns an error
+	// the compaction has failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
 	// Audit, if set, is called for this request in the place of Options.Audit, for
 	// instance for a trial that belongs in no log.
@@ -71,34 +70,32 @@ type Request struct {
 	// over its window, a forced compaction and an overflow are looked at all
 	// the same. Default 0: the thresholds always hold.
 	QuietBelow int
-	// Sent is what the session's model was sent last; reports compare against
-	// it what a provider's prompt cache can still serve. An empty one says that
-	// nothing was sent yet. Default what the same Compactor returned for the
-	// session last.
+	// Sent is what the session's model was sent last. Reports say how much of it a provider's prompt
+	// cache can still serve. An empty one says that nothing was sent yet. Default: what the same
+	// Compactor returned last for the session.
 	Sent *Sent
-	// Cold says that the provider's cache holds nothing of the session any more: what the
-	// model is sent is written to it again in any case, and a compaction then costs no
-	// cache. Default false.
+	// Cold says that the provider's cache holds nothing of the session any more. All that the model is
+	// sent is then written to the cache again in any case, and a compaction costs nothing there.
+	// Default false.
 	Cold bool
-	// Ongoing says that the last calls of the model may be in execution: those
-	// without results stay, since providers refuse a result without its call.
-	// Default false: what is not answered never will be.
+	// Ongoing says that the last calls of the model may still be running. Those without results then
+	// stay, since providers refuse a result without its call. Default false: a call without a result
+	// will never get one.
 	Ongoing bool
-	// Cancelled is how many compactions of the session in a row plugins have
-	// cancelled, for hosts whose process ends in between. Default 0: the Compactor
-	// counts its own.
+	// Cancelled is how many compactions of the session in a row plugins have cancelled, for hosts whose
+	// process ends in between. Default 0: the Compactor counts its own.
 	Cancelled int
-	// Original returns a message as it came to the session, before earlier
-	// prunings shortened it, or nil where it does not know it; the note is
-	// written from originals. Default: Messages are as they came.
+	// Original returns a message as it came to the session, before earlier prunings shortened it, or
+	// nil for an id it does not know. The note is written from originals. Default: Messages are as they
+	// came.
 	Original func(id string) *abi.Message
 }
 
-// Used is what a provider said that a request took, by which estimates are corrected where
-// a model's tokenizer is not public.
+// Used is what a provider said that a request took. Estimates are corrected by it where a model's
+// tokenizer is not public.
 type Used struct {
-	// Messages is how many messages from the beginning of Request.Messages the request held,
-	// as they stand there now.
+	// Messages is how many messages from the beginning of Request.Messages the request held, as they
+	// stand there now.
 	Messages int `json:"messages"`
 	// Tokens is the whole input that the provider counted, cached or not.
 	Tokens int `json:"tokens"`
@@ -107,8 +104,7 @@ type Used struct {
 // Overrides are what one compaction does differently, whatever is
 // configured. Zero values override nothing.
 type Overrides struct {
-	// Strategy is named by hand. Plugins are then not asked for a plan, unless it
-	// is delegate.
+	// Strategy is named by hand. Plugins are then not asked for a plan, unless it is delegate.
 	Strategy string `json:"strategy,omitempty"`
 	// Summarize switches the model on or off.
 	Summarize *bool `json:"summarize,omitempty"`
@@ -118,8 +114,8 @@ type Overrides struct {
 	Lower float64 `json:"lower_threshold,omitempty"`
 	// Prompt is the text of the summary's prompt.
 	Prompt string `json:"prompt,omitempty"`
-	// KeepLast is the most messages at the end that stay, beside what always does. 0 is
-	// none: the current turn goes too.
+	// KeepLast is the most messages at the end that stay, beside what always does. With 0 none stays:
+	// the current turn goes too.
 	KeepLast *int `json:"keep_last,omitempty"`
 	// NoPrune leaves old tool output as it is.
 	NoPrune bool `json:"no_prune,omitempty"`
@@ -128,12 +124,11 @@ type Overrides struct {
 	OnePiece bool `json:"one_piece,omitempty"`
 }
 
-// keepsLast reports whether somebody says how many messages stay, which the target then
-// does not say.
+// keepsLast reports whether the request says how many messages stay. The target then does not decide
+// that.
 func (o *Overrides) keepsLast() bool { return o != nil && o.KeepLast != nil }
 
-// byHand reports whether somebody named a strategy that goes before what plugins
-// propose.
+// byHand reports whether the request names a strategy that is used instead of what plugins propose.
 func (o *Overrides) byHand() bool {
 	return o != nil && o.Strategy != "" && o.Strategy != StrategyDelegate
 }
@@ -171,15 +166,15 @@ func (o *Overrides) apply(p Policy) Policy {
 	return p
 }
 
-// Given is what a compaction was made of beside its messages and plugins, as the audit log
-// keeps it: with the answers of models, it can be made again.
+// Given is what a compaction was made of, beside its messages and plugins, as the audit log keeps it.
+// With the answers of models the compaction can be made again.
 type Given struct {
-	// Policy is the configured one without the predicates of Keep.Always. Always are
-	// the messages for which those reported true.
+	// Policy is the configured policy without the predicates of Keep.Always. Always are the ids of the
+	// messages for which those reported true.
 	Policy    Policy     `json:"policy"`
 	Always    []string   `json:"always,omitempty"`
 	Overrides *Overrides `json:"overrides,omitempty"`
-	// Messages is how many the session had.
+	// Messages is how many messages the session had.
 	Messages     int           `json:"messages"`
 	Overhead     int           `json:"overhead,omitempty"`
 	Force        bool          `json:"force,omitempty"`
@@ -189,11 +184,11 @@ type Given struct {
 	Release      []string      `json:"release,omitempty"`
 	Recall       string        `json:"recall,omitempty"`
 	Ongoing      bool          `json:"ongoing,omitempty"`
-	// Plugins are the digests of those that could take part, by name.
+	// Plugins are the digests of the plugins that could take part, by name.
 	Plugins map[string]string `json:"plugins,omitempty"`
 }
 
-// givenTo is what a look was made of.
+// givenTo returns what a look was made of.
 func givenTo(l *look) *Given {
 	r := &l.req
 	g := &Given{Policy: l.opts.Policy, Overrides: r.Overrides, Messages: len(r.Messages), Overhead: r.Overhead,
@@ -217,8 +212,8 @@ func givenTo(l *look) *Given {
 	return g
 }
 
-// Sent is a list of messages as a model was given it, and what they cost in
-// tokens, without the request's overhead.
+// Sent is a list of messages as a model was given it, and its cost in tokens, without the request's
+// overhead.
 type Sent struct {
 	Messages []abi.Message
 	Tokens   int
@@ -230,24 +225,24 @@ type Result struct {
 	Messages []abi.Message
 	// Report says what was done, and to what.
 	Report Report
-	// Record is the compaction to store; nil where none took place, but for a
-	// dry run.
+	// Record is the compaction to store; nil where none took place. A dry run has one all the same.
 	Record *abi.Record
-	// Pending is the compaction that waits for the operator: with the strategy
-	// checkpoint, where one is due. Messages is the session as it was then.
-	// [Compactor.Commit] applies what is pending, [Compactor.Reject] drops it.
+	// Pending is the compaction that waits for the operator, with the strategy checkpoint, where one is
+	// due. Messages is the session as it was then. [Compactor.Commit] applies it, [Compactor.Reject]
+	// drops it.
 	Pending *Result
 	// Heard and Said are the answers of models and plugins in a compaction that waits, for
 	// the event of its end; see [Event].
 	Heard, Said []Heard
 
-	// late is what comes of plugins that were not waited for, observing their calls before
-	// the compaction.
+	// late is what plugins answer that were not waited for, observing their calls before the
+	// compaction.
 	late      []*late
 	observing *hooks.Late
 }
 
-// askedFor marks the messages that an operator wants kept; it is empty where none says so.
+// askedFor marks the messages that an operator wants kept. It returns nil where there are no
+// predicates.
 func askedFor(msgs []abi.Message, always []func(*abi.Message) bool) (asked []bool) {
 	if len(always) == 0 {
 		return nil

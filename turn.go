@@ -17,10 +17,9 @@ type Turn struct {
 	// "plugin", Force, and their instructions below those of the request. Set
 	// its Messages again where messages have arrived since.
 	Wanted *Request `json:"-"`
-	// Background says that the policy wants compactions between turns done in
-	// the background.
+	// Background says that the policy wants compactions between turns to run in the background.
 	Background bool `json:"-"`
-	// Wishes are who asked, and for what.
+	// Wishes says which plugins asked for a compaction, and for what.
 	Wishes []hooks.Wish `json:"wishes,omitempty"`
 	// Hooks, Retained and Failures are as in a Report.
 	Hooks    []hooks.Outcome `json:"hooks"`
@@ -28,11 +27,10 @@ type Turn struct {
 	Failures []*abi.Error    `json:"failures"`
 }
 
-// TurnEnd tells plugins that a turn of the agent has completed, and says
-// whether they ask for a compaction or one is due anyway. It compacts nothing, so
-// plugins cannot delay a turn. Their requests are merged into one, which the host
-// runs when it likes. A plugin may ask three times in a row. The error is one of
-// Compact's.
+// TurnEnd tells plugins that a turn of the agent has completed, and returns whether they ask for a
+// compaction or one is due anyway. It compacts nothing, so plugins cannot delay a turn. Their requests
+// are merged into one, Wanted, which the host runs when it likes. A plugin may ask three times in a
+// row. The errors are those of [Compactor.Compact].
 func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
 	l, err := c.look(ctx, req)
@@ -65,7 +63,7 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	return turn, canceled(ctx)
 }
 
-// joined is both texts, a line break between them where neither is empty.
+// joined returns both texts, with a line break between them where neither is empty.
 func joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

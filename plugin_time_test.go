@@ -50,9 +50,9 @@ func (c slowCounter) MessageContext(ctx context.Context, m *abi.Message) (int, e
 	return c.Message(m), nil
 }
 
-// TestAnswersAreCharged: what a plugin's answer makes the host do is done in the
+// TestAnswersTakePluginTime: what a plugin's answer makes the host do is done in the
 // plugin's time, and of what is too long by its bytes alone nothing is done.
-func TestAnswersAreCharged(t *testing.T) {
+func TestAnswersTakePluginTime(t *testing.T) {
 	const megabytes = 4 << 20
 	slow := strings.Repeat("<", 10<<10)
 	lists := func(text string, n int) func(*abi.Input) (*abi.Output, error) {
