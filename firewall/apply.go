@@ -14,7 +14,7 @@ import (
 type Case struct {
 	// Messages is the list as the model would see it, with unique ids.
 	Messages []abi.Message
-	// Tokens is what each of them costs, where that is known. Nil: they are counted.
+	// Tokens is the cost of each message, where it is known. Nil: the messages are counted.
 	Tokens []int
 	// Pinned and Turn mark what has to stay. Turn may be nil: then the current
 	// turn is a candidate too.
@@ -28,33 +28,32 @@ type Case struct {
 	// Keepers are the pins of plugins that last beyond this compaction: the first
 	// summary that is inserted names them.
 	Keepers abi.Keepers
-	// DropThinking leaves out what the model thought behind the first change: see
-	// [DropThinking].
+	// DropThinking leaves out what the model thought after the first change: see [DropThinking].
 	DropThinking bool
-	// Time stamps inserted messages, RFC 3339. Sessions without timestamps get
-	// none.
+	// Time is the timestamp of inserted messages, in RFC 3339. Where the last message has no timestamp
+	// they get none.
 	Time string
 }
 
-// Verdict is a plan applied.
+// Verdict is what a plan made of the messages.
 type Verdict struct {
 	// Messages is the new list.
 	Messages []abi.Message
-	// Superseded, Kept and Inserted are ids, in session order. Edited are
-	// those of the kept whose tool output or arguments the plan changed, and
-	// Bare those that lost what the model thought.
+	// Superseded, Kept and Inserted are ids, in session order. Edited are the ids of kept messages
+	// whose tool output or arguments the plan changed. Bare are the ids of kept messages that lost what
+	// the model thought.
 	Superseded, Kept, Inserted, Edited, Bare []string
-	// Cost is that of each message of the new list, Tokens that of the new
+	// Cost is the cost of each message of the new list, in tokens. Tokens is the cost of the whole new
 	// request.
 	Cost   []int
 	Tokens int
-	// Met is whether that is within the target. Where it is not, nothing more
-	// could go.
+	// Met reports whether Tokens is within the target. Where it is not, nothing more could go.
 	Met bool
 }
 
-// Apply checks the plan and applies it. The messages of the case are not
-// changed. The error is an *abi.Error with phase check.
+// Apply checks a plan against every promise of the package, and applies it. The messages of the case
+// are not changed. A plan that breaks a promise is refused: the error is an *abi.Error with phase
+// check, and its code says which promise.
 func Apply(c Case, p abi.Plan) (*Verdict, error) {
 	a := application{Case: c, index: make(map[string]int, len(c.Messages))}
 	for i := range c.Messages {
@@ -68,7 +67,7 @@ func Apply(c Case, p abi.Plan) (*Verdict, error) {
 	return a.verdict()
 }
 
-// application is a plan on its way through the checks.
+// application is a plan that is being checked and applied.
 type application struct {
 	Case
 	index    map[string]int
@@ -218,7 +217,7 @@ func (a *application) count() {
 	}
 }
 
-// moreCouldGo reports whether a unit stays that nothing holds.
+// moreCouldGo reports whether a unit stays that could go: it is neither pinned nor in the current turn.
 func (a *application) moreCouldGo() bool {
 	units, _ := abi.Units(a.Messages)
 	for _, u := range units {
@@ -233,9 +232,9 @@ func (a *application) moreCouldGo() bool {
 	return false
 }
 
-// noNewOrphans looks at the result itself, whatever led to it: a call without
-// its result, or a result without its call, makes providers refuse a session
-// for good.
+// noNewOrphans returns an error where the new list has a call without its result, or a result without
+// its call, that the old one did not have: such a list makes providers refuse the session for good. It
+// looks at the list itself, however that was made.
 func (a *application) noNewOrphans(after []abi.Message) error {
 	calls, results := abi.Orphans(a.Messages)
 	calls2, results2 := abi.Orphans(after)
@@ -249,7 +248,7 @@ func (a *application) noNewOrphans(after []abi.Message) error {
 	return nil
 }
 
-// maxMessage bounds a refusal's text in bytes: ids are a plugin's words too.
+// maxMessage is the most bytes of a refusal's text: ids in it may be a plugin's words.
 const maxMessage = 400
 
 func refuse(code abi.Code, format string, args ...any) *abi.Error {

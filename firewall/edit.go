@@ -8,11 +8,10 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Edit applies edits to messages outside of a plan: pruning, and what a
-// strategy wants to see before it decides. It returns the new list, the cost of
-// each message in it, and the ids of those that changed. The lists given are not
-// changed. An edit that [Apply] would refuse for what it does to its message is
-// left out.
+// Edit applies edits to messages outside of a plan: those of pruning, and those that a strategy wants
+// to see applied before it decides. It returns the new list, the cost of each message in it, and the
+// ids of the messages that changed. The lists given are not changed. An edit that [Apply] would refuse
+// for what it does to its message is left out.
 func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (
 	after []abi.Message, cost []int, changed []string) {
 	if len(edits) == 0 {
@@ -33,8 +32,8 @@ func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter)
 	})
 }
 
-// change returns a list with what to makes of its messages, and counts those again. The
-// list given is not changed.
+// change returns a list in which each message is what to makes of it, with the new costs and the ids of
+// those that changed. The list given is not changed.
 func change(msgs []abi.Message, tokens []int, count abi.Counter, to func(abi.Message) (abi.Message, bool)) (
 	after []abi.Message, cost []int, changed []string) {
 	after, cost = msgs, tokens
@@ -52,8 +51,8 @@ func change(msgs []abi.Message, tokens []int, count abi.Counter, to func(abi.Mes
 	return after, cost, changed
 }
 
-// edited returns m with one text replaced by a shorter one; the original keeps
-// its own. The new text is defused like any that is inserted.
+// edited returns m with one text replaced by a shorter one; the original keeps its own. The new text is
+// defused like any that is inserted.
 func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
 	was, err := editable(&m, e)
 	if err != nil {
@@ -82,8 +81,7 @@ func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
 	return m, nil
 }
 
-// maxControls is how many control characters a text may have more than others, in
-// bytes, before it is too long.
+// maxControls is the most bytes of control characters that an edit may add, before it is too long.
 const maxControls = 64 << 10
 
 func longer(id string, was, is int) error {

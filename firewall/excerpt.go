@@ -16,10 +16,10 @@ type Excerpt struct {
 	Head, Tail int
 }
 
-// Shorten leaves excerpts of messages in the role of the user: of what somebody said, and
-// of the output of commands that a person ran. It is the host's alone: no plan has it. recall says in one line how the
-// rest can be read. What is pinned for what it is stays to the byte: see
-// [abi.Message.AlwaysKept]. It returns what [Edit] returns.
+// Shorten leaves excerpts of messages in the role of the user: of what somebody said, and of the output
+// of commands that a person ran. Only the host calls it: no plan can. recall says in one line how the
+// rest can be read. A message that is pinned for what it is keeps every byte: see
+// [abi.Message.AlwaysKept]. Shorten returns what [Edit] returns.
 func Shorten(msgs []abi.Message, tokens []int, list []Excerpt, recall string, count abi.Counter) (
 	after []abi.Message, cost []int, changed []string) {
 	of := make(map[string][]Excerpt, len(list))

@@ -7,12 +7,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// FromOutput turns a compactor's message list into a plan: what is missing is
-// superseded, what differs is edited, what is new is inserted. It refuses
-// answers that name messages the session does not have, name one twice, change
-// the order, rewrite what somebody said, or pose as somebody. msgs is what the
-// compactor was given. What is new stands behind the message that the list has before it.
-// A summary beside the list is the plan's AuditSummary.
+// FromOutput turns a compactor's message list into a plan. msgs is the list that the compactor was
+// given. What is missing is superseded, what differs is edited, and what is new is inserted, after the
+// message that the list has before it. A summary beside the list is the plan's AuditSummary. FromOutput
+// refuses an answer that names a message that the session does not have, names one twice, changes the
+// order, rewrites what somebody said, or poses as somebody.
 func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Plan, error) {
 	r := reading{msgs: msgs, index: make(map[string]int, len(msgs)), seen: make([]bool, len(msgs)), last: -1}
 	r.plan.Source = source
@@ -44,7 +43,7 @@ func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Pla
 	return r.plan, r.accounted(out.Superseded)
 }
 
-// reading is a message list half read.
+// reading is a message list of which a part is read.
 type reading struct {
 	msgs  []abi.Message
 	index map[string]int
@@ -74,9 +73,9 @@ func (r *reading) known(m *abi.OutputMessage) error {
 	return r.compare(&r.msgs[i], &m.Message)
 }
 
-// compare finds what a returned message changed, and allows edits of tool
-// output and arguments alone. Fields that nobody reads as words (timestamps,
-// meta, raw) are the host's whatever the answer holds.
+// compare finds what a returned message changed, and allows edits of tool output and arguments alone.
+// Fields that nobody reads as words (timestamps, meta, raw) stay the host's, whatever the answer has in
+// them.
 func (r *reading) compare(was, is *abi.Message) error {
 	if is.Role != was.Role || is.ToolCallID != was.ToolCallID || is.Kind != was.Kind {
 		return refuse(abi.CodeForged, "returns %q with another role, kind or call id", was.ID)
@@ -102,7 +101,7 @@ func (r *reading) compare(was, is *abi.Message) error {
 	return nil
 }
 
-// added reads an entry that names no input message. Summaries next to each other are one.
+// added reads an entry that names no input message. Summaries next to each other become one.
 func (r *reading) added(m *abi.OutputMessage) error {
 	text, err := newMessage(&m.Message)
 	if err != nil {
@@ -120,7 +119,7 @@ func (r *reading) added(m *abi.OutputMessage) error {
 	return nil
 }
 
-// newMessage reads what a new message says.
+// newMessage returns the text of a new message.
 func newMessage(m *abi.Message) (string, error) {
 	if m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
 		return "", refuse(abi.CodeForged, "adds a message of role %q and kind %q: new ones are role user, kind %s or %s",

@@ -6,14 +6,14 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// insertion is a message that comes.
+// insertion is a message to be inserted.
 type insertion struct {
 	abi.Message
-	behind int // the index in the session of the message that it comes behind, -1 for the task
+	behind int // the index in the session of the message that it comes after, -1 for the task
 	before int // the index in what stays of the message that it comes before
 }
 
-// place is the index of the message that an insertion stands behind.
+// place returns the index of the message after which an insertion stands.
 func (a *application) place(in abi.Insert) (int, error) {
 	if in.After == "" {
 		return -1, nil
@@ -25,10 +25,10 @@ func (a *application) place(in abi.Insert) (int, error) {
 	return i, nil
 }
 
-// inPlace is the list of what stays with what comes, and the ids of that in the order of
-// the list. What comes stands where the plan has it, but never within the prefix, between a
-// call and its results, or behind calls whose results may still arrive. A note that names
-// pins stands before older ones: the first that names any is the one that holds.
+// inPlace returns the list of what stays with the insertions in it, and their ids in the order of that
+// list. An insertion stands where the plan has it, but never within the prefix, between a call and its
+// results, or after calls whose results may still arrive. A note that names pins stands before older
+// such notes: the first note that names any is the one that holds.
 func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []string) {
 	stays := make([]int, 0, len(a.gone)+1) // how many stay before each message, and in all
 	n := 0
@@ -62,13 +62,13 @@ func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []str
 	return append(list, kept[n:]...), ids
 }
 
-// gapsOf says where a message may be put into a list without parting a call from its results: for each index, and
-// for the end, the next one from there. In
+// gapsOf returns where a message may be put into a list without parting a call from its results: for
+// each index, and for the end, the next such place from there on. For
 //
 //	0 request   1 call   2 result   3 words
 //
-// it is 0 1 3 3 4: what would come before the result at 2 comes before 3. Where results may still arrive behind the
-// list, what would come behind their call comes before it.
+// it is 0 1 3 3 4: what would be put before the result at 2 is put before 3. Where results may still
+// arrive at the end of the list, what would be put after their call is put before it.
 func gapsOf(msgs []abi.Message) []int {
 	gaps, inside := make([]int, len(msgs)+1), make([]int, len(msgs)+2) // inside: units around each index
 	units, of := abi.Units(msgs)

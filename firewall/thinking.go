@@ -2,10 +2,9 @@ package firewall
 
 import "github.com/kagewasm/kagewasm/abi"
 
-// DropThinking returns the list after without what the model thought in answers
-// behind the first place where it differs from the list before, and the ids of
-// those answers. Neither list is changed. Providers may tie what a model thought to
-// all that stood before it, and refuse it elsewhere.
+// DropThinking returns the list after without what the model thought in answers that follow the first
+// place where it differs from the list before, and the ids of those answers. Neither list is changed.
+// Some providers tie what a model thought to all that stood before it, and refuse it elsewhere.
 func DropThinking(before, after []abi.Message) (bare []abi.Message, ids []string) {
 	at := 0
 	for at < min(len(before), len(after)) && before[at].Same(&after[at]) {
