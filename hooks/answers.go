@@ -8,16 +8,15 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// Answers is what came of the calls of one hook.
+// Answers is what the plugins answered to one hook.
 type Answers struct {
-	// Retained are facts to keep, in the order of the plugins; a compactor's
-	// come last.
+	// Retained are the facts to keep, in the order of the plugins; a compactor's come last.
 	Retained []Fact
-	// Outcomes has an entry for each plugin that handles the hook, Failures one
-	// for each that failed or was not called for having failed.
+	// Outcomes has an entry for each plugin that handles the hook. Failures has one for each that
+	// failed, or was not called because it had failed too often.
 	Outcomes []Outcome
 	Failures []*abi.Error
-	// Late are the calls that were not waited for; nil where all were.
+	// Late are the calls that were not waited for; nil where there are none.
 	Late *Late
 }
 
@@ -28,7 +27,7 @@ type Fact struct {
 	Text   string `json:"text"`
 }
 
-// take collects what any plugin may say in any hook.
+// take collects what any plugin may answer to any hook.
 func (all *Answers) take(in *abi.Input, a answer) {
 	if a.outcome.Error == nil && !a.proposes {
 		a.permit.succeeded()
@@ -52,8 +51,8 @@ func (all *Answers) take(in *abi.Input, a answer) {
 	}
 }
 
-// onlyRetain takes the answer of a hook in which inject, pins, proposals and
-// cancels have no effect; where there are some it says so.
+// onlyRetain takes the answer to a hook in which inject, pins, proposals and cancels have no effect.
+// Where the answer has any, the outcome gets the warning.
 func (all *Answers) onlyRetain(in *abi.Input, a answer, warning string) {
 	if a.out != nil && (a.out.Inject != "" || a.out.Compacts() || a.out.Cancel ||
 		len(a.out.AlwaysKeep)+len(a.out.Release) > 0) {
@@ -75,13 +74,13 @@ func (o *Outcome) warn(format string, args ...any) {
 	o.Warnings = append(o.Warnings, fmt.Sprintf(format, args...))
 }
 
-// remark is what a plugin says in passing, on one line: hosts write such lines to logs.
+// remark returns what a plugin says in passing, on one line: hosts write such lines to logs.
 func remark(text string) string { return clip.OneLine(shown(text)) }
 
-// maxShown bounds a text of a plugin that is shown or passed on, in bytes.
+// maxShown is the most bytes of a plugin's text that are shown or passed on.
 const maxShown = 2000
 
-// shown is text of a plugin made fit to be shown or passed on.
+// shown returns the text of a plugin, made fit to be shown or passed on.
 func shown(text string) string {
 	text = clip.Head(strings.TrimSpace(text), 2*maxShown) // what is dropped of a megabyte need not be read
 	return clip.Cut(strings.TrimSpace(abi.Defuse(text)), maxShown, "…")

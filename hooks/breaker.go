@@ -17,30 +17,29 @@ const (
 
 // BreakerOptions tune a breaker.
 type BreakerOptions struct {
-	// Failures of one hook in a row put a plugin in quarantine. Default 3;
-	// negative never does.
+	// Failures is how many failures of one hook in a row put a plugin in quarantine. Default 3. With a
+	// negative number no plugin gets there.
 	Failures int
-	// Cooldown is how long a plugin is left alone at first, and MaxCooldown at
-	// most: each trial that fails doubles it. Defaults five minutes and an hour.
+	// Cooldown is how long a plugin is left alone at first. Each trial that fails doubles it, up to
+	// MaxCooldown. Defaults: five minutes and an hour.
 	Cooldown, MaxCooldown time.Duration
 	// Changed is called whenever there is something new to keep for the next process: see
-	// [Breaker.Circuits] and [Breaker.Restore]. Calls of plugins wait for it. Default nobody
-	// is told.
+	// [Breaker.Circuits] and [Breaker.Restore]. Calls of plugins wait for it. Default: nothing is
+	// called.
 	Changed func()
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Breaker keeps plugins that fail again and again from being called: a circuit
-// breaker for each digest, over all sessions and dispatchers that share it. It
-// is safe for concurrent use.
+// Breaker keeps plugins that fail again and again from being called; [NewBreaker] makes one. It is a
+// circuit breaker for each digest of a plugin, over all sessions and dispatchers that share it. It is
+// safe for concurrent use.
 //
-// A call that fails and a proposal that is refused are failures; what the
-// caller ends, by a cancel or by a deadline of its own, is neither failure nor
-// success. Hooks are counted apart, so that a post_compact that works does not
-// excuse a pre_compact that never does. An open circuit is open for all hooks.
-// Where a trial of another hook closed it, one more failure of the hook that
-// had opened it opens it again.
+// A call that fails and a proposal that is refused are failures. What the caller ends, by a cancel or
+// by a deadline of its own, is neither failure nor success. Each hook is counted by itself, so that a
+// post_compact that works does not excuse a pre_compact that never does. An open circuit is open for
+// all hooks. Where a trial of another hook closed it, one more failure of the hook that had opened it
+// opens it again.
 type Breaker struct {
 	opts BreakerOptions
 
@@ -48,7 +47,7 @@ type Breaker struct {
 	circuits map[string]*circuit // one for each plugin ever called
 }
 
-// NewBreaker makes a breaker with all circuits closed.
+// NewBreaker returns a breaker with all circuits closed.
 func NewBreaker(opts BreakerOptions) *Breaker {
 	opts.Failures = cmp.Or(opts.Failures, defaultFailures)
 	if opts.Cooldown <= 0 {
@@ -64,7 +63,7 @@ func NewBreaker(opts BreakerOptions) *Breaker {
 	return &Breaker{opts: opts, circuits: make(map[string]*circuit)}
 }
 
-// circuit returns the plugin's, made where there is none.
+// circuit returns the plugin's circuit, and makes it where there is none.
 func (b *Breaker) circuit(p Plugin) *circuit {
 	digest := cmp.Or(p.Digest(), p.Manifest().Name)
 	b.mu.Lock()
@@ -78,7 +77,7 @@ func (b *Breaker) circuit(p Plugin) *circuit {
 	return c
 }
 
-// update changes a circuit.
+// update changes circuits under the breaker's lock. change is given the time.
 func (b *Breaker) update(change func(now time.Time)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// Outcome is what came of one call, for reports.
+// Outcome says how one call went, for reports.
 type Outcome struct {
 	Plugin string   `json:"plugin"`
 	Hook   abi.Hook `json:"hook"`
-	// Outcome says what came of it:
+	// Outcome is one of these:
 	//
 	//	ok           it had something to say
 	//	nothing      it had nothing to say
 	//	cancelled    an observer cancelled the compaction, or the compactor left it to the strategy
-	//	overruled    its cancel was not listened to
+	//	overruled    its cancel had no effect
 	//	unstored     it answered, and what it should remember could not be stored
 	//	refused      its proposal was not taken: by the firewall, or for not being remembered
 	//	failed       the call, or what it answered, was an error
@@ -31,12 +31,13 @@ type Outcome struct {
 	abi.CallStats
 	// Until is the end of a quarantine, RFC 3339.
 	Until string `json:"until,omitempty"`
-	// Start is when it was called, zero where it was not, or is not known any more.
+	// Start is when the plugin was called. It is zero where it was not called, or where that is not
+	// known any more.
 	Start time.Time  `json:"-"`
 	Error *abi.Error `json:"error,omitempty"`
 }
 
-// What came of a call, see [Outcome].
+// The values of [Outcome].Outcome.
 const (
 	OutcomeCancelled = "cancelled"
 	OutcomeLate      = "late"
@@ -50,28 +51,28 @@ const (
 	outcomeQuarantined = "quarantined"
 )
 
-// answer is what one plugin said.
+// answer is what one plugin answered.
 type answer struct {
 	plugin  Plugin
 	permit  *permit
 	out     *abi.Output
 	outcome Outcome
-	// proposes: whether the call was of use the firewall will say.
+	// proposes: the answer is a proposal, and the firewall will say whether it was of use.
 	proposes bool
 	// unstored: what it should remember could not be stored.
 	unstored bool
 }
 
-// errHookTime is the cause of a context that a hook's own limit ended, so that
-// it can be told from the caller's.
+// errHookTime is the cause of a context that the hook's own limit ended, which tells it from an end by
+// the caller.
 var errHookTime = errors.New("the time of the hook is up")
 
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, errHookTime)
 }
 
-// ask calls the plugins that handle the hook side by side, all within the time of the
-// hook, and returns their answers in the order of the plugins.
+// ask calls the plugins that handle the hook side by side, all within the time of the hook. It returns
+// their answers in the order of the plugins.
 func (d *Dispatcher) ask(ctx context.Context, plugins []Plugin, in *abi.Input) []answer {
 	asked := lists.Filter(plugins, func(p Plugin) bool { return handles(p, in.Hook) })
 	if len(asked) == 0 {
@@ -88,7 +89,7 @@ func (d *Dispatcher) ask(ctx context.Context, plugins []Plugin, in *abi.Input) [
 	return answers
 }
 
-// callOne calls the plugin with an input of its own and notes what came of it. It
+// callOne calls the plugin with an input of its own, and returns its answer and how the call went. It
 // does not return before the plugin does: plugins keep their limits.
 func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answer {
 	name := p.Manifest().Name
@@ -129,8 +130,8 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answe
 	return a
 }
 
-// unstored is what the plugin says could not be stored, or what the host knows of
-// that; nil where nothing went wrong.
+// unstored returns why something could not be stored, as the plugin says or as the host knows; nil
+// where nothing failed.
 func unstored(out *abi.Output, stats *abi.CallStats) *abi.Error {
 	if out == nil || out.Unstored == "" {
 		return stats.Unstored
@@ -148,7 +149,7 @@ func callerEnded(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errHookTime)
 }
 
-// failed notes a failure that the breaker counts.
+// failed notes a failure, and counts it in the breaker.
 func (o *Outcome) failed(leave *permit, err *abi.Error, outcome string) {
 	o.fail(err)
 	o.Outcome = outcome
@@ -158,15 +159,15 @@ func (o *Outcome) failed(leave *permit, err *abi.Error, outcome string) {
 	}
 }
 
-// fail notes an error, with where it happened and what to do about it.
+// fail notes an error, with where it happened and a hint. The breaker does not count it.
 func (o *Outcome) fail(err *abi.Error) {
 	e := err.At(o.Plugin, o.Hook, abi.PhaseCall)
 	e.Hint = cmp.Or(e.Hint, hint(e.Code))
 	o.Outcome, o.Error = outcomeFailed, e
 }
 
-// guarded is the call. A plugin written in Go that panics has failed, like any
-// other; the session is none of its business.
+// guarded calls the plugin. A plugin written in Go that panics has failed like any other, and does not
+// bring down the host.
 func guarded(ctx context.Context, p Plugin, in *abi.Input) (out *abi.Output, stats abi.CallStats, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -178,8 +179,7 @@ func guarded(ctx context.Context, p Plugin, in *abi.Input) (out *abi.Output, sta
 	return p.Call(ctx, in)
 }
 
-// located is what a call failed with: an error of the ABI, and never a bare
-// one of the context.
+// located returns the error of a call as an error of the ABI, and never as a bare one of the context.
 func located(ctx context.Context, err error) *abi.Error {
 	e := *abi.AsError(err)
 	e.Op = cmp.Or(e.Op, "call")

@@ -6,9 +6,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// listens reports whether the cancels among the outcomes count: not more than
-// maxInARow times in a row of a session, whoever cancels, and not
-// where the session would not fit its model.
+// listens reports whether the cancels among the outcomes have an effect. They have none after maxInARow
+// cancelled compactions of a session in a row, whichever plugins cancelled them, nor where the session
+// would not fit its model.
 func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 	key := streakKey(&in.Session, "")
 	var cancels []*Outcome
@@ -34,13 +34,13 @@ func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 	return false
 }
 
-// CancelledBefore says how many compactions of a session plugins cancelled last, where
-// another dispatcher called them.
+// CancelledBefore sets how many compactions of a session in a row plugins cancelled last, where another
+// dispatcher called them.
 func (d *Dispatcher) CancelledBefore(s *abi.Session, n int) {
 	d.cancels.resume(streakKey(s, ""), n)
 }
 
-// overrules says why a cancel would not count now, or returns "".
+// overrules returns why a cancel would have no effect now, or "" where it has one.
 func (d *Dispatcher) overrules(in *abi.Input, key string) string {
 	switch {
 	case in.Trigger.Reason == abi.TriggerOverflow || in.Trigger.Fraction > 1:

@@ -12,8 +12,8 @@ type circuit struct {
 	plugin   string           // its name
 	failures map[abi.Hook]int // in a row
 	last     *abi.Error
-	// until is the end of the cool-down, zero where the circuit is closed. It
-	// was opened by a hook, for the trips-th time since that one last worked.
+	// until is the end of the cool-down, zero where the circuit is closed. A hook opened it, for the
+	// trips-th time since that hook last worked.
 	until time.Time
 	hook  abi.Hook
 	trips int
@@ -31,16 +31,15 @@ func (c *circuit) open(hook abi.Hook, now time.Time, opts *BreakerOptions) {
 	c.until, c.hook, c.trial = now.Add(cooldown), hook, nil
 }
 
-// permit is the leave to make one call. Whoever has it says what came of the
-// call: failed, abandoned, or answered and then, once it is known to be of
-// use, succeeded.
+// permit is the permission to make one call. The caller reports how the call went: failed, abandoned,
+// or answered and then, once it is known to be of use, succeeded.
 type permit struct {
 	breaker *Breaker
 	circuit *circuit
 	hook    abi.Hook
 }
 
-// admit lets a call of the plugin pass, or says why not, and until when.
+// admit returns a permit for a call of the plugin, or why it is refused, and until when.
 func (b *Breaker) admit(p Plugin, hook abi.Hook) (leave *permit, refused *abi.Error, until time.Time) {
 	c := b.circuit(p)
 	leave = &permit{breaker: b, circuit: c, hook: hook}
@@ -73,7 +72,7 @@ func (c *circuit) quarantined() *abi.Error {
 		Hint: "then it is tried again; fix or replace the plugin", Err: cause(c.last)}
 }
 
-// cause is an error that is nil where there is none.
+// cause returns e as an error that is nil where e is.
 func cause(e *abi.Error) error {
 	if e == nil {
 		return nil
@@ -81,8 +80,7 @@ func cause(e *abi.Error) error {
 	return e
 }
 
-// failed counts a failure. It returns the end of the quarantine where that one
-// was too many.
+// failed counts a failure. Where that one was too many, it returns the end of the quarantine.
 func (l *permit) failed(err *abi.Error) (until time.Time) {
 	c := l.circuit
 	l.breaker.update(func(now time.Time) {
@@ -100,8 +98,8 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 	return until
 }
 
-// answered ends a trial: the plugin is called again, and one failure more of
-// the hook that opened the circuit opens it again.
+// answered ends a trial: the plugin is called again. One more failure of the hook that opened the
+// circuit opens it again.
 func (l *permit) answered() {
 	c, ended := l.circuit, false
 	l.breaker.update(func(time.Time) {
@@ -134,7 +132,8 @@ func (l *permit) succeeded() {
 	}
 }
 
-// abandoned says that the call came to nothing, by no fault of the plugin.
+// abandoned says that the call neither failed nor succeeded: the plugin is not to blame for how it
+// ended.
 func (l *permit) abandoned() {
 	c := l.circuit
 	l.breaker.update(func(time.Time) {

@@ -17,14 +17,14 @@ type Circuit struct {
 	Failures  int        `json:"failures"`         // in a row, of the hook that has most
 	LastError *abi.Error `json:"last_error,omitempty"`
 	OpenUntil *time.Time `json:"open_until,omitempty"`
-	// ByHook are the failures in a row of each hook. Hook is the one that opened the
-	// circuit, for the Trips-th time since it last worked.
+	// ByHook are the failures in a row of each hook. Hook is the hook that opened the circuit, for the
+	// Trips-th time since it last worked.
 	ByHook map[abi.Hook]int `json:"by_hook,omitempty"`
 	Hook   abi.Hook         `json:"hook,omitempty"`
 	Trips  int              `json:"trips,omitempty"`
 }
 
-// Circuits shows the state of every plugin that was ever called, by digest.
+// Circuits returns the state of every plugin that was ever called, sorted by digest.
 func (b *Breaker) Circuits() []Circuit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,8 +47,8 @@ func (b *Breaker) Circuits() []Circuit {
 	return list
 }
 
-// Restore takes over what another breaker knew, as its Circuits showed it, of plugins that
-// this one has not called yet. A trial that was under way is made again.
+// Restore takes over what another breaker knew, as its Circuits returned it. Plugins that this breaker
+// has called already keep their own state. A trial that was under way is made again.
 func (b *Breaker) Restore(list []Circuit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,8 +68,8 @@ func (b *Breaker) Restore(list []Circuit) {
 	}
 }
 
-// Reset forgets the failures of a plugin, by its digest: it is called again. It reports
-// whether there was something to forget.
+// Reset forgets the failures of a plugin, by its digest, so that it is called again. It reports whether
+// there was something to forget.
 func (b *Breaker) Reset(digest string) bool {
 	b.mu.Lock()
 	c := b.circuits[digest]
@@ -85,7 +85,7 @@ func (b *Breaker) Reset(digest string) bool {
 	return is
 }
 
-// changed tells that there is something new to keep.
+// changed calls the host's Changed: there is something new to keep.
 func (b *Breaker) changed() {
 	if b.opts.Changed != nil {
 		b.opts.Changed()

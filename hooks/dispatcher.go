@@ -10,36 +10,34 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Plugin is somebody who takes part in compactions. Calls may come from
-// several goroutines at once.
+// Plugin takes part in compactions: give it to kagewasm.Options. Package runtime loads modules as
+// plugins; a Go type may be one too. Its methods may be called from several goroutines at once.
 type Plugin interface {
 	Manifest() *abi.Manifest
 	// Hooks are the hooks it handles.
 	Hooks() []abi.Hook
-	// Digest identifies its code: "sha256:" and 64 hex digits, or empty for
-	// one that is not a module.
+	// Digest identifies its code: "sha256:" and 64 hex digits, or "" for a plugin that is not a module.
 	Digest() string
-	// Granted reports whether it has a capability: it asks for it, and the
-	// operator grants it.
+	// Granted reports whether the plugin has a capability: its manifest asks for it, and the operator
+	// grants it.
 	Granted(abi.Capability) bool
-	// Call handles in.Hook. It owns the limits of a single call, and ends soon
-	// after ctx does. A nil output is nothing to say. The input is the
-	// plugin's own to change, but for bytes: raw JSON and content parts are
-	// shared. A panic is a failure of the call.
+	// Call handles in.Hook. It keeps the limits of a single call, and ends soon after ctx does. A nil
+	// output says nothing. The plugin may change the input, except for bytes: raw JSON and content
+	// parts are shared. A panic is a failure of the call.
 	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 }
 
 // Options of a dispatcher.
 type Options struct {
-	// Timeout bounds the observers' calls of a hook together, since they run
-	// side by side, and the compactor's call by itself. Default [abi.PlanTime].
+	// Timeout is how long the observers' calls of a hook may take together, since they run side by
+	// side, and how long the compactor's call may take. Default [abi.PlanTime].
 	Timeout time.Duration
-	// Breaker keeps plugins that fail too often from being called. Dispatchers
-	// may share one. Default one of its own.
+	// Breaker keeps plugins that fail too often from being called. Dispatchers may share one. Default:
+	// a breaker of its own.
 	Breaker *Breaker
 }
 
-// Dispatcher calls plugins. It is safe for concurrent use.
+// Dispatcher calls plugins; [New] makes one. It is safe for concurrent use.
 type Dispatcher struct {
 	observers []Plugin // in the order given
 	compactor Plugin   // or nil
@@ -50,8 +48,8 @@ type Dispatcher struct {
 	requests  streaks // by session and plugin
 }
 
-// New makes a dispatcher. More than one compactor, and two plugins of one
-// name, are refused.
+// New returns a dispatcher that calls the plugins in the order given, the compactor last. It refuses
+// more than one compactor, and two plugins of one name.
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	d := &Dispatcher{timeout: opts.Timeout, breaker: cmp.Or(opts.Breaker, NewBreaker(BreakerOptions{}))}
 	if d.timeout <= 0 {
@@ -104,7 +102,7 @@ func (d *Dispatcher) HasCompactor() bool {
 	return d.compactor != nil && handles(d.compactor, abi.HookPreCompact)
 }
 
-// source names a plugin in records and frames.
+// source returns how a plugin is named in records and frames.
 func source(p Plugin) abi.Source {
 	m := p.Manifest()
 	return abi.Source{Type: abi.SourcePlugin, Name: m.Name, Version: m.Version, Digest: p.Digest()}

@@ -2,7 +2,7 @@ package hooks
 
 import "github.com/kagewasm/kagewasm/abi"
 
-// hint is what to do about a failure that does not say so itself.
+// hint returns what to do about a failure that does not say so itself.
 func hint(code abi.Code) string {
 	switch code {
 	case abi.CodeCanceled, abi.CodeDeadline:

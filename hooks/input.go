@@ -7,9 +7,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// isolated is the input as one plugin gets it: whatever the plugin assigns to,
-// neither the host nor another plugin sees. The texts are shared, and so are
-// the bytes of raw JSON and of content parts, which nobody may write to.
+// isolated returns the input for one plugin: neither the host nor another plugin sees what the plugin
+// assigns in it. The texts are shared, and so are the bytes of raw JSON and of content parts, which
+// nobody may write to.
 func isolated(in *abi.Input) *abi.Input {
 	own := *in
 	own.Config = maps.Clone(in.Config)

@@ -9,15 +9,14 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// Late are the calls of a hook that nobody waits for any more. They go on until they end or
-// their time is up, whatever becomes of the caller.
+// Late are the calls of a hook that nobody waits for any more. They go on until they end or their time
+// is up, even when the caller has ended.
 type Late struct {
 	in    *abi.Input
 	calls []*running
 }
 
-// Answers waits for the calls, and returns what came of them. What they retain counts,
-// and nothing else.
+// Answers waits for the calls, and returns the answers. Only what they retain has an effect.
 func (l *Late) Answers() *Answers {
 	all := &Answers{}
 	if l == nil {
@@ -30,7 +29,7 @@ func (l *Late) Answers() *Answers {
 	return all
 }
 
-// after waits for a plugin's call: its calls come one after the other.
+// after waits for the plugin's late call, so that its calls come one after the other.
 func (l *Late) after(plugin string) {
 	if l == nil {
 		return
@@ -49,7 +48,7 @@ type running struct {
 	answer answer
 }
 
-// beside are calls side by side, in the order of the plugins.
+// beside are calls that run side by side, in the order of the plugins.
 type beside struct {
 	in     *abi.Input
 	calls  []*running
@@ -57,7 +56,7 @@ type beside struct {
 	start  time.Time
 }
 
-// start calls the plugins that handle the hook, each after its earlier calls, and returns at
+// start calls the plugins that handle the hook, each after its earlier call has ended, and returns at
 // once.
 func (d *Dispatcher) start(ctx context.Context, plugins []Plugin, in *abi.Input, earlier *Late) *beside {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -80,7 +79,7 @@ func (d *Dispatcher) start(ctx context.Context, plugins []Plugin, in *abi.Input,
 	return b
 }
 
-// wait waits for the calls, at most so long after the start.
+// wait waits for the calls, at most until so long after they were started.
 func (b *beside) wait(most time.Duration) {
 	timer := time.NewTimer(max(0, most-time.Since(b.start)))
 	defer timer.Stop()
@@ -93,8 +92,8 @@ func (b *beside) wait(most time.Duration) {
 	}
 }
 
-// answers returns the answers that are there, and the calls that go on: the caller cannot
-// end them any more.
+// answers returns the answers that are there, and the calls that go on. The caller cannot end those any
+// more.
 func (b *beside) answers() (answers []answer, late *Late) {
 	b.detach()
 	for _, r := range b.calls {
@@ -111,7 +110,7 @@ func (b *beside) answers() (answers []answer, late *Late) {
 	return answers, late
 }
 
-// outcomes are those of calls that go on.
+// outcomes returns the outcomes of the calls that go on.
 func (l *Late) outcomes() []Outcome {
 	if l == nil {
 		return nil
@@ -123,7 +122,7 @@ func (l *Late) outcomes() []Outcome {
 	})
 }
 
-// inOrder puts what plugins said into the order of the plugins.
+// inOrder sorts what plugins said into the order of the plugins.
 func inOrder[T any](d *Dispatcher, list []T, plugin func(T) string) {
 	at := make(map[string]int, len(d.all))
 	for i, p := range d.all {

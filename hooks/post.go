@@ -7,10 +7,10 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Post tells every plugin that wants to know what was done, on success and on failure,
-// whichever path was taken. Plugins may retain facts; nothing else they say has an effect
-// any more. Post therefore waits no longer than wait, and who has not answered by then
-// goes on beside the caller. A plugin that has a call in earlier is called when that ends.
+// Post tells every plugin that handles post_compact what was done, on success and on failure, whichever
+// plan was used. Plugins may retain facts; nothing else that they answer has an effect any more. So
+// Post waits no longer than wait, and a plugin that has not answered by then goes on beside the caller.
+// A plugin whose earlier call still runs is called when that ends.
 func (d *Dispatcher) Post(ctx context.Context, in *abi.Input, wait time.Duration, earlier *Late) *Answers {
 	post := &Answers{}
 	if d.Empty(in.Hook) {

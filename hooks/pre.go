@@ -12,18 +12,18 @@ import (
 // Pre is what the plugins said before a compaction.
 type Pre struct {
 	Answers
-	// Injected is what they want to put before the model, in the order of the
-	// plugins. A compactor's comes last.
+	// Injected are the texts that they want to put before the model, in the order of the plugins. A
+	// compactor's comes last.
 	Injected []abi.Insert
-	// AlwaysKeep are messages to pin, Release those that a plugin wants pinned no
+	// AlwaysKeep are the messages to pin, Release the messages that a plugin does not want pinned any
 	// more.
 	AlwaysKeep, Release []Keep
-	// Proposals are the compactions they propose, in the order to try them:
-	// the compactor's, then the summaries of observers, the last one first.
-	// [Pre.Settle] says how they fared.
+	// Proposals are the compactions that they propose, in the order in which to try them: the
+	// compactor's, then the summaries of observers, the last one first. Tell [Pre.Settle] how they
+	// fared.
 	Proposals []Proposal
-	// Cancelled: an observer with compaction.summary asked not to compact, and
-	// is listened to. The compactor was not asked.
+	// Cancelled: an observer with compaction.summary asked not to compact, and that has an effect. The
+	// compactor was not called.
 	Cancelled bool
 	// Fallback: the compactor was to be used, and its call failed.
 	Fallback bool
@@ -37,23 +37,22 @@ type Proposal struct {
 	permit *permit
 }
 
-// Keep is a message that a plugin wants pinned, or not any more.
+// Keep is a message that a plugin wants pinned, or does not want pinned any more.
 type Keep struct{ Plugin, ID string }
 
-// Remark is what a plugin is told of its answer: a warning, or why its proposal
-// was refused.
+// Remark is what a plugin is told about its answer: a warning, or why its proposal was refused.
 type Remark struct {
 	Plugin  string
 	Warning string
 	Refused *abi.Error
-	// PassedOver: its proposal was not looked at, which does not count against
-	// it.
+	// PassedOver: its proposal was not looked at. That does not count as a failure.
 	PassedOver bool
 }
 
-// Pre calls the observers, and then the compactor. Who may propose a plan or a cancel has
-// the time of the hook. The others run beside, and are waited for as long as wait says:
-// they count if they have answered when those have. Nothing a plugin does makes Pre fail.
+// Pre calls the observers, and then the compactor. A plugin that may propose a plan or a cancel has the
+// time of the hook. The other observers run beside those. Pre waits for them until wait has passed
+// since the start; a later answer has an effect if it is there when the compactor has answered. Nothing
+// that a plugin does makes Pre fail.
 func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input, wait time.Duration) *Pre {
 	pre := &Pre{}
 	if d.Empty(in.Hook) {
@@ -94,7 +93,7 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input, wait time.Duration)
 	return pre
 }
 
-// order puts all that was said into the order of the plugins.
+// order sorts all that was said into the order of the plugins.
 func (d *Dispatcher) order(pre *Pre) {
 	inOrder(d, pre.Outcomes, func(o Outcome) string { return o.Plugin })
 	inOrder(d, pre.Failures, func(e *abi.Error) string { return e.Plugin })
@@ -104,8 +103,8 @@ func (d *Dispatcher) order(pre *Pre) {
 	inOrder(d, pre.Release, func(k Keep) string { return k.Plugin })
 }
 
-// observed takes an observer's answer. A summary or a cancel is for those who
-// are granted it, a message list for the compactor alone.
+// observed takes an observer's answer. A summary or a cancel has an effect only from observers that are
+// granted it, and a message list only from the compactor.
 func (pre *Pre) observed(in *abi.Input, a answer) {
 	summary := ""
 	switch out := a.out; {
@@ -130,8 +129,8 @@ func (pre *Pre) observed(in *abi.Input, a answer) {
 	pre.take(in, a)
 }
 
-// compacted takes the compactor's answer. Where it cancels the strategy
-// follows, as it does where the compactor has nothing to say.
+// compacted takes the compactor's answer. Where it cancels, or has nothing to say, the strategy
+// follows.
 func (pre *Pre) compacted(in *abi.Input, a answer) {
 	switch {
 	case a.out == nil:
@@ -146,8 +145,7 @@ func (pre *Pre) compacted(in *abi.Input, a answer) {
 	pre.take(in, a)
 }
 
-// propose puts a proposal before all others, unless what it would take away is not
-// remembered.
+// propose puts a proposal before all others, unless what it would remove could not be stored.
 func (pre *Pre) propose(a *answer, out *abi.Output) {
 	if a.unstored {
 		a.outcome.Outcome = outcomeRefused
@@ -158,7 +156,7 @@ func (pre *Pre) propose(a *answer, out *abi.Output) {
 	pre.Proposals = slices.Insert(pre.Proposals, 0, Proposal{Output: out, Source: source(a.plugin), permit: a.permit})
 }
 
-// take collects what any plugin may say.
+// take collects what any plugin may answer.
 func (pre *Pre) take(in *abi.Input, a answer) {
 	if a.out != nil {
 		if a.out.Inject != "" {
@@ -171,7 +169,7 @@ func (pre *Pre) take(in *abi.Input, a answer) {
 	pre.Answers.take(in, a)
 }
 
-// cancel leaves out what would have gone into the session, and says so.
+// cancel leaves out what would have been put into the session, and says so.
 func (pre *Pre) cancel() {
 	pre.Cancelled = true
 	for _, p := range pre.Proposals {
@@ -184,11 +182,10 @@ func (pre *Pre) cancel() {
 	pre.Proposals, pre.Injected = nil, nil
 }
 
-// Settle says how a compaction went on: the plugin whose proposal became the
-// plan, "" where none did, and what there was to remark before, in order. The
-// breaker hears how the proposals fared. It returns the outcomes and the
-// failures of the hook with all that in them; what the hook returned stays as it
-// is. It is called once.
+// Settle takes how the compaction went on, and returns the outcomes and the failures of the hook with
+// that in them. taken is the plugin whose proposal became the plan, "" where none did; remarks are
+// those made before, in order. The breaker is told how the proposals fared. What [Dispatcher.Pre]
+// returned is not changed. Call it once.
 func (pre *Pre) Settle(taken string, remarks []Remark) ([]Outcome, []*abi.Error) {
 	all := Answers{Outcomes: slices.Clone(pre.Outcomes), Failures: slices.Clip(pre.Failures)}
 	for _, r := range remarks {
@@ -217,7 +214,7 @@ func (pre *Pre) Settle(taken string, remarks []Remark) ([]Outcome, []*abi.Error)
 	return all.Outcomes, all.Failures
 }
 
-// proposed is the place of a plugin's proposal, or -1.
+// proposed returns the index of a plugin's proposal, or -1.
 func (pre *Pre) proposed(plugin string) int {
 	return slices.IndexFunc(pre.Proposals, func(p Proposal) bool { return p.Source.Name == plugin })
 }

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// maxInARow is how many cancels, and how many requests of one plugin, a
-	// session listens to in a row.
+	// maxInARow is how many cancels, and how many requests of one plugin, have an effect in a row in a
+	// session.
 	maxInARow = 3
-	// maxStreaks is how many sessions are counted. Where there are more, the
-	// count that began first is forgotten.
+	// maxStreaks is how many rows are counted. Where there are more, the row that began first is
+	// forgotten.
 	maxStreaks = 1000
 )
 
@@ -46,7 +46,7 @@ func (s *streaks) add(key string) bool {
 	return true
 }
 
-// resume counts at least n for a row, of which others know.
+// resume sets the count of a row to n, where it is smaller: another dispatcher counted it.
 func (s *streaks) resume(key string, n int) {
 	for range min(n, maxInARow) - s.count(key) {
 		s.add(key)
@@ -78,7 +78,7 @@ func (s *streaks) index(key string) int {
 	return slices.IndexFunc(s.list, func(k streak) bool { return k.key == key })
 }
 
-// streakKey tells sessions, and what is counted in them, apart.
+// streakKey returns a key that tells sessions, and what is counted in them, apart.
 func streakKey(s *abi.Session, what string) string {
 	return s.ID + "\x00" + s.AgentPath + "\x00" + what
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// Turn is what plugins said when a turn of the agent had completed.
+// Turn is what plugins answered when a turn of the agent had completed.
 type Turn struct {
 	Answers
-	// Wishes are the compactions asked for, in the order of the plugins. One
-	// compaction answers them all.
+	// Wishes are the compactions that plugins ask for, in the order of the plugins. One compaction
+	// answers them all.
 	Wishes []Wish
 }
 
@@ -22,19 +22,17 @@ type Wish struct {
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Instructions are those of all wishes, a line each, with the name of the
-// plugin in front: they are a plugin's words, and should not pass for a
-// person's.
+// Instructions returns the instructions of all wishes, a line each, with the name of the plugin in
+// front: they are a plugin's words, and must not be taken for a person's.
 func (t *Turn) Instructions() string {
 	said := lists.Filter(t.Wishes, func(w Wish) bool { return w.Instructions != "" })
 	return strings.Join(lists.Map(said, func(w Wish) string { return w.Plugin + ": " + w.Instructions }), "\n")
 }
 
-// TurnEnd tells plugins that a turn has completed, and gathers the requests of
-// those that are granted compaction.request. Nothing is compacted meanwhile:
-// that is the caller's to do, after the turn. A plugin that asks three turns in
-// a row of a session is not listened to any more, until it once does not ask or
-// a compaction comes for another reason.
+// TurnEnd tells plugins that a turn has completed, and returns the requests of those that are granted
+// compaction.request. It compacts nothing: the caller does, after the turn. Requests of a plugin that
+// asks more than three turns of a session in a row have no effect, until it once does not ask, or a
+// compaction comes for another reason.
 func (d *Dispatcher) TurnEnd(ctx context.Context, in *abi.Input) *Turn {
 	turn := &Turn{}
 	if d.Empty(in.Hook) {
@@ -49,7 +47,7 @@ func (d *Dispatcher) TurnEnd(ctx context.Context, in *abi.Input) *Turn {
 	return turn
 }
 
-// requested takes a plugin's request, if it made one that counts.
+// requested takes a plugin's request, if it made one that has an effect.
 func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 	key := streakKey(&in.Session, a.outcome.Plugin)
 	var req *abi.CompactionRequest
@@ -71,8 +69,7 @@ func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 	}
 }
 
-// compacts ends the rows of requests in a session that is compacted for
-// another reason.
+// compacts ends the rows of requests in a session that is compacted for another reason.
 func (d *Dispatcher) compacts(in *abi.Input) {
 	if in.Trigger.Reason == abi.TriggerPlugin || in.Trigger.DryRun {
 		return
