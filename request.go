@@ -53,7 +53,7 @@ type Request struct {
 	// superseded: a tool, a command, a file. The note says it too. Default nothing.
 	Recall string
 	// Used is what the provider counted for the last request. Where a model's tokenizer is not public,
-	// token counts are corrected by it from then on. Default nothing.
+	// its [Scale] is corrected by that from then on. Default nothing.
 	Used *Used
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
@@ -91,7 +91,7 @@ type Request struct {
 	Original func(id string) *abi.Message
 }
 
-// Used is what a provider said that a request took. Estimates are corrected by it where a model's
+// Used is what a provider said that a request took. A model's [Scale] is corrected by it where its
 // tokenizer is not public.
 type Used struct {
 	// Messages is how many messages from the beginning of Request.Messages the request held, as they

@@ -14,46 +14,47 @@ type StoredMessage struct {
 	abi.Message
 	// Superseded: the model does not see it any more.
 	Superseded bool `json:"superseded,omitempty"`
-	// By is the id of the compaction that took it away, "pruning" or
-	// "rollback".
+	// By is the id of the compaction that superseded it, "pruning" or "rollback".
 	By string `json:"superseded_by,omitempty"`
-	// Shortened: the model sees a part of it.
+	// Shortened: the model sees only a part of it.
 	Shortened bool `json:"shortened,omitempty"`
 }
 
-// What StoredMessage.By says where no compaction took a message away.
+// The values of StoredMessage.By where no compaction superseded the message.
 const (
 	byRollback = "rollback"
 	byPruning  = "pruning"
 )
 
-// Effect is what an entry does to all the messages there ever were. A journal that
-// keeps them as rows applies it to those.
+// Effect is what an entry changes in all the messages there ever were. A journal that keeps messages as
+// rows applies it to those. [EffectOf] returns it.
 type Effect struct {
-	// New are messages that were not there before.
+	// New are the messages that were not there before.
 	New []Placed
-	// Gone are those that the model does not see, and what took them away, as far as
-	// the entry changes that. Back are the ids that it sees again.
+	// Gone are the messages that the model does not see any more, and those that something else hides
+	// now, each with what hides it. Back are the ids of messages that the model sees again.
 	Gone []Mark
 	Back []string
-	// Shown is how many more the model sees.
+	// Shown is by how many the messages that the model sees have grown; negative where they are fewer.
 	Shown int
 }
 
-// Mark is what took a message away, empty where the model sees it.
+// Mark says for a message by its id what hides it from the model: see [StoredMessage].By. By is empty
+// where the model sees it.
 type Mark struct{ ID, By string }
 
-// Placed is a new message with the id of the one that it stands behind: the empty
-// one stands before all, and what arrives behind all.
+// Placed is a new message with its place among all. Behind is the id of the message right before it,
+// empty where it is the first. Last says that it arrived, and stands after all others; Behind is then
+// not used.
 type Placed struct {
 	abi.Message
 	Behind string
 	Last   bool
 }
 
-// EffectOf says what an entry does to the messages. all are their marks before it;
-// after is the list and inForce are the records that it leaves. An entry that appends
-// needs none of the three.
+// EffectOf returns what an entry does to the messages. all are the marks of all messages before it.
+// after is the list that it leaves, and inForce are the records of compactions that it leaves in force.
+// An entry that appends needs none of the three.
 func EffectOf(e *Entry, all []Mark, after []abi.Message, inForce []abi.Record) (f Effect) {
 	switch {
 	case e.Proposed != nil, e.Rejected != nil:
@@ -90,9 +91,8 @@ func EffectOf(e *Entry, all []Mark, after []abi.Message, inForce []abi.Record) (
 	return f
 }
 
-// by says what took a message away that the model does not see behind an entry. Behind
-// a rollback that is the compaction in force which superseded it, or the rollback
-// itself.
+// by returns what hides a message that the model does not see after an entry. After a rollback that is
+// the compaction in force which superseded the message, or the rollback itself.
 func (e *Entry) by(inForce []abi.Record) func(Mark) string {
 	if e.Rewrite != nil {
 		name := byPruning
@@ -115,16 +115,17 @@ func (e *Entry) by(inForce []abi.Record) func(Mark) string {
 	}
 }
 
-// archive is every message there ever was, as it came, in the order they came.
-// An inserted one stands where it was inserted into the list. What arrives costs
-// no more than itself; a rewritten list costs a look at all.
+// archive holds every message there ever was, as it came, in the order they came. An inserted message
+// stands where it was inserted into the list. To add messages that arrive costs no more than they do;
+// for a rewritten list all messages are looked at.
 type archive struct {
 	list    []StoredMessage
 	at      map[string]int // into list, by id
 	arrived map[string]int // the number of the entry that brought a message
 }
 
-// has reports whether messages stand together behind the first so many, those without an id under any.
+// has reports whether msgs stand in the archive in a row, somewhere after its first so many messages.
+// One without an id matches any id.
 func (a *archive) has(after int, msgs []abi.Message) bool {
 	list := a.list[min(after, len(a.list)):]
 	for from := 0; from+len(msgs) <= len(list) && len(msgs) > 0; from++ {
@@ -141,7 +142,7 @@ func (a *archive) has(after int, msgs []abi.Message) bool {
 	return false
 }
 
-// get is a message as it came, or nil.
+// get returns a message as it came, or nil.
 func (a *archive) get(id string) *abi.Message {
 	if i, ok := a.at[id]; ok {
 		return new(a.list[i].Message)
@@ -149,7 +150,7 @@ func (a *archive) get(id string) *abi.Message {
 	return nil
 }
 
-// take takes in an entry, with the session as it left it.
+// take adds an entry. after is the session as the entry left it.
 func (a *archive) take(e *Entry, after *point) {
 	if a.at == nil {
 		a.at, a.arrived = make(map[string]int), make(map[string]int)

@@ -8,11 +8,10 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Checkpoint is a compaction that waits for the operator's decision: with the
-// strategy checkpoint, where one is due. It holds what would be applied, to the
-// byte.
+// Checkpoint is a compaction that waits for the operator's decision, with the strategy checkpoint,
+// where one is due. It holds what would be applied, byte for byte.
 type Checkpoint struct {
-	// ID is that of the compaction's record.
+	// ID is the id of the compaction's record.
 	ID string `json:"id"`
 	// Reason is always "compaction_pending".
 	Reason string `json:"reason"`
@@ -36,7 +35,7 @@ func newCheckpoint(c *kagewasm.Compactor, req asked, r *kagewasm.Result) *Checkp
 		compactor: c, req: req}
 }
 
-// checkpointOf is the checkpoint that an entry of the journal made of a list.
+// checkpointOf returns the checkpoint that an entry of the journal proposed for a list.
 func checkpointOf(e *Entry, list []abi.Message) *Checkpoint {
 	record := e.Proposed.Rewrite.Record
 	made, _ := e.Proposed.Rewrite.apply(list) // which was tried before
@@ -52,13 +51,13 @@ func (cp *Checkpoint) result() *kagewasm.Result {
 
 func (cp *Checkpoint) reject(why string) { cp.compactor.Reject(cp.req.Session, cp.result(), why) }
 
-// Pending is the compaction that waits for the operator, or nil. The session is
-// paused while there is one.
+// Pending returns the compaction that waits for the operator, or nil. The session is paused while there
+// is one.
 func (s *Session) Pending() *Checkpoint { return s.state.waiting() }
 
-// Approve applies the compaction that waits, exactly as it was shown. What
-// arrived since stays. Where the session changed otherwise the error has the
-// code conflict and the checkpoint is dropped: the next look makes a new one.
+// Approve applies the compaction that waits, exactly as it was shown. Messages that arrived since stay.
+// Where the session changed otherwise the error has the code conflict and the checkpoint is dropped:
+// the next look makes a new one.
 func (s *Session) Approve(ctx context.Context, id string) (*kagewasm.Result, error) {
 	cp, err := waitingFor(s.Pending(), id)
 	if err != nil {
@@ -78,8 +77,8 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 	return s.compactor.Commit(ctx, req.Request, shown)
 }
 
-// quietShare is how much of the window a session has to grow by before another
-// compaction is proposed where one was rejected.
+// quietShare is by how much of the window a session has to grow, after a compaction was rejected,
+// before another one is proposed.
 const quietShare = 0.05
 
 // Reject drops the compaction that waits, and the session goes on as it is.
@@ -97,7 +96,7 @@ func (s *Session) Reject(ctx context.Context, id, why string) error {
 	return nil
 }
 
-// waitingFor is the checkpoint that waits, where it is the one of that id.
+// waitingFor returns the checkpoint that waits, where it has that id, else a usage error.
 func waitingFor(waits *Checkpoint, id string) (*Checkpoint, error) {
 	if waits != nil && waits.ID == id {
 		return waits, nil

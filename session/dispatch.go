@@ -7,20 +7,19 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Call calls the agent's model with the messages and returns what it answered,
-// to be added to the session. It returns when the answer is complete, also
-// where that is streamed. Its errors come back from Dispatch as they are.
+// Call calls the agent's model with the messages and returns its answer, which is added to the session.
+// It returns when the answer is complete, also where that is streamed. [Session.Dispatch] returns its
+// errors as they are.
 type Call func(ctx context.Context, messages []abi.Message) ([]abi.Message, error)
 
 // Dispatched is one call of the agent's model, and what was done for it.
 type Dispatched struct {
 	// Messages is what the model answered.
 	Messages []abi.Message
-	// Results are the looks at the session before the call, and before its
-	// retries.
+	// Results are the results of the looks at the session: before the call, and before each retry.
 	Results []*kagewasm.Result
-	// Calls is how often the model was called: once, and more often where requests were
-	// refused as too long. They count as one step of the agent.
+	// Calls is how often the model was called: once, and again for each refusal as too long that was
+	// recovered from. Together they count as one step of the agent.
 	Calls int
 
 	session  *Session
@@ -28,12 +27,13 @@ type Dispatched struct {
 	unstored bool
 }
 
-// Unstored reports whether the model answered and the session does not have the answer, which [Dispatched.Store] can
-// still add: the journal failed, or took no message like that.
+// Unstored reports whether the model answered and the session does not have the answer: the journal
+// failed, or does not take such a message. [Dispatched.Store] can still add it.
 func (d *Dispatched) Unstored() bool { return d.unstored }
 
-// Store adds an answer that is [Dispatched.Unstored], as it came or put right. What others wrote to the session since
-// stands before it. Its errors are those of [Session.Append], and conflict where the session was rolled back.
+// Store adds an answer that is [Dispatched.Unstored], as it came or corrected. Messages that others
+// wrote to the session since stand before it. Its errors are those of [Session.Append], and conflict
+// where the session was rolled back.
 func (d *Dispatched) Store(ctx context.Context, answer []abi.Message) error {
 	if !d.unstored {
 		return usage("dispatch", "no answer of this call waits to be stored")
@@ -44,8 +44,9 @@ func (d *Dispatched) Store(ctx context.Context, answer []abi.Message) error {
 	return err
 }
 
-// Used tells what the provider counted as the input of the call, cached or not. Where a
-// model's tokenizer is not public, its windows are estimated by that from the next call on.
+// Used tells the session what the provider counted as the input of the call, in tokens, cached or not.
+// Where a model's tokenizer is not public, its [kagewasm.Scale] is corrected by that from the next call
+// on.
 func (d *Dispatched) Used(tokens int) { d.session.state.tookLast(tokens) }
 
 // Dispatch makes the session fit, calls the model, and adds its answer to the
@@ -78,7 +79,7 @@ func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) 
 	return &d.Dispatched, err
 }
 
-// dispatch is a Dispatch on its way.
+// dispatch is a call of [Session.Dispatch] that runs.
 type dispatch struct {
 	Dispatched
 	s     *Session
@@ -100,8 +101,8 @@ func (d *dispatch) run(ctx context.Context) error {
 	return d.Store(ctx, answer)
 }
 
-// fit compacts before a call. A session that is too large for a window that is
-// only assumed is the provider's to judge.
+// fit compacts before a call. Where the window is only assumed it lets a session that is too large
+// pass: the provider may take it.
 func (d *dispatch) fit(ctx context.Context, req asked) error {
 	if err := d.s.state.paused(); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (d *dispatch) fit(ctx context.Context, req asked) error {
 	return err
 }
 
-// tokens is what the session had after the last look.
+// tokens returns what the session had after the last look.
 func (d *dispatch) tokens() int { return d.Results[len(d.Results)-1].Report.TokensAfter }
 
 func (d *dispatch) call(ctx context.Context) (answer []abi.Message, err error) {

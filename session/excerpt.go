@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// minExcerpt is the least an excerpt is worth showing for, in tokens.
+	// minExcerpt is the least number of tokens that an excerpt is worth showing with.
 	minExcerpt = 12
-	// minLooked is how much of a text is looked through around a place, in
-	// bytes, where the budget is not more.
+	// minLooked is how many bytes around a place are searched for a passage, where the budget is not
+	// more.
 	minLooked = 4 << 10
 	// bytesPerToken is a generous guess, which counting then corrects.
 	bytesPerToken = 5
 )
 
-// excerpts cuts the units of the pieces found to a budget in tokens. Each unit
-// may take an equal share of what those before it left.
+// excerpts cuts the units of the pieces that were found to a budget in tokens. Each unit may take an
+// equal share of what the units before it left.
 func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []Recalled) {
 	for i, h := range found {
 		pieces, cost := r.unitExcerpts(h, q, budget/(len(found)-i))
@@ -29,8 +29,8 @@ func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []R
 	return list
 }
 
-// unitExcerpts cuts a unit around the piece that was found, which may take
-// three quarters; the other half of its call comes next, then the others.
+// unitExcerpts cuts a unit around the piece that was found, which may take three quarters. The other
+// half of its call comes next, then the others.
 func (r *recall) unitExcerpts(found rank.Hit, q RecallQuery, budget int) (pieces []Excerpt, cost int) {
 	order := r.byNearness(found.Text)
 	shown := make(map[int]Excerpt)
@@ -59,9 +59,9 @@ func (r *recall) unitExcerpts(found rank.Hit, q RecallQuery, budget int) (pieces
 	return pieces, cost
 }
 
-// excerpt cuts a piece to the passage that tells most of the query, in at most
-// budget tokens: around its place, or where none is known near the beginning.
-// Nothing is left where that is too little to tell anything.
+// excerpt cuts a piece to the passage that tells most of the query, in at most budget tokens: around
+// its place, or where none is known near the beginning. Nothing is left where that is too little to
+// tell anything.
 func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, int) {
 	e := r.pieces[place.Text].Excerpt
 	whole := e.Text
@@ -83,7 +83,7 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 	return e, 0
 }
 
-// count is what a text costs, in tokens.
+// count returns the tokens of a text.
 func (q *RecallQuery) count(text string) int {
 	if q.Counter != nil {
 		return q.Counter.Text(text)

@@ -9,12 +9,12 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Follow takes in a list that is kept elsewhere, such as the log of an agent's own
-// program. The history goes back to the latest state that the list begins with, and
-// what the list has beyond it arrives. Messages are known by what they say, since
-// logs without ids renumber them: Follow returns the list under the history's
-// ids. Results of tools that say something else where the list is kept were edited there,
-// as pi shortens them: that is pruning, and nothing goes back.
+// Follow brings the history up to a list that is kept elsewhere, such as the log of an agent's own
+// program. The history goes back to the latest state that the list begins with, and the rest of the
+// list arrives. Messages are recognized by what they say, since logs without ids renumber them: Follow
+// returns the list with the history's ids. Where only results of tools differ, the program that keeps
+// the list has edited them, as pi shortens them: that is stored as a pruning, and the history does not
+// go back. The errors are those of the journal.
 func (h *History) Follow(ctx context.Context, list []abi.Message) ([]abi.Message, error) {
 	at, n := h.longest(list)
 	if edited := h.last().edited(list, n); edited != nil {
@@ -52,9 +52,9 @@ func (h *History) Follow(ctx context.Context, list []abi.Message) ([]abi.Message
 	return append(known, arrived...), nil
 }
 
-// edited are the messages of a state, the last one, with the results that a list has in their
-// places: nil where more is different than that, or where another state has at least as
-// much in common with the list, which is n messages.
+// edited returns the messages of p, the last state, with the results that a list has in their places.
+// It returns nil where more is different than that, or where another state has at least as much in
+// common with the list. n is how many messages the closest state has in common with it.
 func (p *point) edited(list []abi.Message, n int) []abi.Message {
 	was := p.messages
 	if n >= len(was) || len(list) < len(was) {
@@ -72,16 +72,15 @@ func (p *point) edited(list []abi.Message, n int) []abi.Message {
 	return is
 }
 
-// Shared is how many messages the list has in common with the beginning of any
-// list of the history.
+// Shared returns how many messages the list has in common with the beginning of any list that the
+// history ever had.
 func (h *History) Shared(list []abi.Message) int {
 	_, n := h.longest(list)
 	return n
 }
 
-// longest is the state that has most in common with the beginning of a list, and how
-// many messages that are. Among equals it is the one with the fewest compactions, and
-// the latest of those.
+// longest returns the state that has most in common with the beginning of a list, and how many messages
+// that are. Among equals it is the state with the fewest compactions, and the latest of those.
 func (h *History) longest(list []abi.Message) (at, n int) {
 	common := make([]int, len(h.points))
 	for k := range h.points {
@@ -107,8 +106,8 @@ func (h *History) longest(list []abi.Message) (at, n int) {
 	return at, n
 }
 
-// saysTheSame reports whether two messages differ in nothing but what programs add:
-// ids, times and metadata. Of an inserted one formats keep the text alone.
+// saysTheSame reports whether two messages differ in nothing except what programs add: ids, times and
+// metadata. Of an inserted message formats keep only the text, so only that is compared.
 func saysTheSame(a, b *abi.Message) bool {
 	if a.Kind == abi.KindSummary || b.Kind == abi.KindSummary || a.Kind == abi.KindInjected {
 		return a.Role == b.Role && strings.TrimSpace(a.Text()) == strings.TrimSpace(b.Text())

@@ -7,15 +7,15 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// gate lets one at a time call the model, or compact in its place.
+// gate lets one caller at a time call the model, or compact instead.
 type gate struct {
-	busy  chan struct{} // of capacity one; full while somebody is in
+	busy  chan struct{} // of capacity one; full while a caller is in
 	mu    sync.Mutex
 	turns int // begun and not ended
 	begun int // ever
 }
 
-// enter waits until nobody is in.
+// enter waits until no other caller is in.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case g.busy <- struct{}{}:
@@ -26,7 +26,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// tryEnter fails at once where somebody is in, or a turn has begun.
+// tryEnter returns an error at once where a caller is in, or a turn has begun.
 func (g *gate) tryEnter() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,7 +56,7 @@ func (g *gate) beginTurn() (end func()) {
 	})
 }
 
-// turn is the number of the turn that is open, 0 where none is.
+// turn returns the number of the turn that is open, 0 where none is.
 func (g *gate) turn() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 )
 
-// Handoff opens a session that takes over from this one. It begins with what is
-// pinned here and a summary of all else, written by the full model, which keeps
-// the instructions in view; where that fails, by what can be read off the
-// session. What the summary stands for is stored in the new session too: it can
-// be recalled there, and rolled back to. This session stays as it is.
+// Handoff opens a session that takes over from this one. It begins with what is pinned here and a
+// summary of all else. The full model writes the summary, and keeps the instructions in view; where
+// that fails, the summary is what can be read off the session. The messages that it stands for are
+// stored in the new session too: they can be recalled there, and rolled back to. This session stays as
+// it is.
 //
-// Of the options only the session's id is needed. Agent, model, window, overhead
-// and TooLong are else those of this session. It is a usage error if the new
-// session has messages already. Other errors are those of [Session.Compact]; the
-// new session is then as long as this one, and can be compacted.
+// Of the options only the session's id is needed. Agent, model, window, overhead and TooLong are
+// otherwise those of this session. It is a usage error if the new session has messages already. Other
+// errors are those of [Session.Compact]: the new session is then as long as this one, and can be
+// compacted.
 func (s *Session) Handoff(ctx context.Context, to Options, instructions string) (*Session, *kagewasm.Result, error) {
 	from := s.state.request("")
 	to.Session.AgentPath = cmp.Or(to.Session.AgentPath, from.Session.AgentPath)

@@ -11,9 +11,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// History is a session as its journal has it. A [Session] has one; programs that
-// call no model open one by itself, to show a session or to undo what was done to
-// it. It is for one goroutine at a time.
+// History is a session as its journal has it; [OpenHistory] reads one. A [Session] has one. Programs
+// that call no model open one by itself, to show a session or to undo what was done to it. Only one
+// goroutine may use it at a time.
 type History struct {
 	journal Journal
 	key     string // of the session in the journal
@@ -26,28 +26,27 @@ type History struct {
 	quiet   int // what the last rejection said
 	// epoch counts the rollbacks.
 	epoch int
-	// undone are the states that rollbacks left and nothing came after, the latest
-	// last.
+	// undone are the states that rollbacks left, with nothing after them, the latest last.
 	undone []int
 	redone bool // the last entry is a redo
-	// adopt makes a checkpoint that somebody else proposed one of the session, nil for nothing.
+	// adopt is called with a checkpoint that another process proposed, to make it one of the session;
+	// nil where nothing is to be done.
 	adopt func(*Checkpoint)
 }
 
-// point is a session as an entry left it. Points share what they have in common,
-// and so must not be changed.
+// point is a session as an entry left it. Points share messages, so they must not be changed.
 type point struct {
 	messages []abi.Message // that the model sees
 	records  []abi.Record  // of the compactions in force
-	// state is the number of the entry that made this state: after a rollback an
-	// earlier one. from is the state that it was made of.
+	// state is the number of the entry that made this state: after a rollback an earlier one. from is
+	// the state that it was made of.
 	state, from int
 	compacted   bool // by that entry
 	grown       bool // from messages that arrived with it
 }
 
-// Key is how a journal names the session of an agent: agents of one session have
-// compactions of their own.
+// Key returns the name of an agent's session in a journal. Agents of one session have compactions of
+// their own, so it holds the agent's path.
 func Key(s abi.Session) string {
 	if s.AgentPath == "" {
 		return s.ID
@@ -55,9 +54,8 @@ func Key(s abi.Session) string {
 	return s.ID + "#" + s.AgentPath
 }
 
-// OpenHistory takes in the entries that a journal has of a session. now is the
-// clock, nil for time.Now. The error is bad_input where they are not whole; others
-// are the journal's.
+// OpenHistory reads the entries that a journal has of a session. now is the clock, nil for time.Now.
+// The error has the code bad_input where the entries are not whole; others are the journal's.
 func OpenHistory(ctx context.Context, j Journal, key string, now func() time.Time) (*History, error) {
 	if now == nil {
 		now = time.Now
@@ -77,16 +75,16 @@ func OpenHistory(ctx context.Context, j Journal, key string, now func() time.Tim
 	return h, nil
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (h *History) Len() int { return len(h.points) - 1 }
 
-// Messages is the list the model would see.
+// Messages returns the list the model would see. The messages are shared: they must not be changed.
 func (h *History) Messages() []abi.Message { return slices.Clip(h.last().messages) }
 
-// At is the list as it was after so many entries.
+// At returns the list as it was after so many entries, from 0 to [History.Len].
 func (h *History) At(seq int) []abi.Message { return slices.Clip(h.points[seq].messages) }
 
-// All is every message there ever was, with what became of it.
+// All returns every message there ever was, with what became of it.
 func (h *History) All() []StoredMessage {
 	list := slices.Clone(h.archive.list)
 	for _, m := range h.last().messages {
@@ -96,14 +94,14 @@ func (h *History) All() []StoredMessage {
 	return list
 }
 
-// Compactions are the records of the compactions in force, oldest first.
+// Compactions returns the records of the compactions in force, oldest first.
 func (h *History) Compactions() []abi.Record { return slices.Clone(h.last().records) }
 
-// Pending is the compaction that waits for the operator, or nil.
+// Pending returns the compaction that waits for the operator, or nil.
 func (h *History) Pending() *Checkpoint { return h.pending }
 
-// Append adds messages that arrived. An id means one message, for good; a message
-// without one gets one.
+// Append adds messages that arrived. An id belongs to one message for good: one that the session has,
+// or ever had, is a usage error. A message without an id gets one.
 func (h *History) Append(ctx context.Context, msgs ...abi.Message) error {
 	if len(msgs) == 0 {
 		return nil
@@ -115,21 +113,21 @@ func (h *History) Append(ctx context.Context, msgs ...abi.Message) error {
 	return h.write(ctx, e)
 }
 
-// Rewrite puts another list in the place of the one there is: what a compaction
-// made of it, with its record, or a pruning, without one.
+// Rewrite replaces the list: with what a compaction made of it, and its record, or with what a pruning
+// did, and nil.
 func (h *History) Rewrite(ctx context.Context, list []abi.Message, record *abi.Record) error {
 	return h.write(ctx, Entry{Rewrite: rewriteOf(h.last().messages, list, record)})
 }
 
-// Propose lets a compaction wait for the operator: its messages are what it would make
-// of the list there is.
+// Propose stores a compaction that waits for the operator. Its messages are what it would make of the
+// list there is.
 func (h *History) Propose(ctx context.Context, made *kagewasm.Result) error {
 	return h.write(ctx, Entry{Proposed: &Proposal{Report: made.Report, Heard: made.Heard, Said: made.Said,
 		Rewrite: *rewriteOf(h.last().messages, made.Messages, made.Record)}})
 }
 
-// Approve puts the compaction that waits in place, exactly as it was shown. What
-// arrived since stays.
+// Approve puts the compaction that waits in place, exactly as it was shown. Messages that arrived since
+// stay.
 func (h *History) Approve(ctx context.Context, id string) error {
 	cp, err := waitingFor(h.pending, id)
 	if err != nil {
@@ -153,8 +151,8 @@ func (h *History) Reject(ctx context.Context, id, why string) error {
 		Quiet: cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window))}})
 }
 
-// write adds an entry to the journal and takes it in. Where somebody else was faster the error has the code conflict,
-// and the history is read again: it has what they wrote.
+// write adds an entry to the journal and takes it in. Where another process wrote first the error has
+// the code conflict, and the history is read again, so that it has what was written.
 func (h *History) write(ctx context.Context, e Entry) error {
 	e.Seq, e.Time = h.next(), h.now().UTC().Format(time.RFC3339)
 	p, err := h.after(&e)
@@ -171,8 +169,8 @@ func (h *History) write(ctx context.Context, e Entry) error {
 	return nil
 }
 
-// reread takes in what others wrote behind the entries that are known. Where the journal does not go on with those, as
-// of a session that was deleted, or cannot be read, all stays as it is.
+// reread takes in what others wrote after the entries that are known. Where the journal does not go on
+// from those, as after the session was deleted, or cannot be read, all stays as it is.
 func reread(ctx context.Context, h *History) {
 	now, err := OpenHistory(ctx, h.journal, h.key, h.now)
 	if err != nil || now.Len() <= h.Len() ||
@@ -190,10 +188,10 @@ func reread(ctx context.Context, h *History) {
 	*h = *now
 }
 
-// next is the number of the next entry.
+// next returns the number of the next entry.
 func (h *History) next() int { return len(h.points) }
 
-// last is the session as it is.
+// last returns the session as it is.
 func (h *History) last() *point { return &h.points[len(h.points)-1] }
 
 func (h *History) add(e *Entry, p point) {
@@ -220,7 +218,7 @@ func (h *History) add(e *Entry, p point) {
 	h.points = append(h.points, p)
 }
 
-// after is the session as an entry leaves it.
+// after returns the session as an entry leaves it.
 func (h *History) after(e *Entry) (p point, err error) {
 	p = *h.last()
 	if e.Seq != h.next() {
@@ -250,7 +248,7 @@ func (h *History) after(e *Entry) (p point, err error) {
 	return p, err
 }
 
-// back is the session after a rollback.
+// back returns the session after a rollback.
 func (h *History) back(e *Entry) (p point, err error) {
 	to := *e.Rollback
 	if to < 0 || to >= e.Seq {
@@ -270,12 +268,12 @@ func (h *History) back(e *Entry) (p point, err error) {
 	return p, nil
 }
 
-// through is how long a list is up to a message and with it; 0 where it is not there.
+// through returns how many messages a list has up to and with a message; 0 where it is not there.
 func through(list []abi.Message, id string) int {
 	return 1 + slices.IndexFunc(list, func(m abi.Message) bool { return m.ID == id })
 }
 
-// apply makes the new list.
+// apply returns the new list that a rewrite makes of one.
 func (r *Rewrite) apply(view []abi.Message) ([]abi.Message, error) {
 	known := make(map[string]*abi.Message, len(view)+len(r.New))
 	for i := range view {
@@ -295,7 +293,7 @@ func (r *Rewrite) apply(view []abi.Message) ([]abi.Message, error) {
 	return out, nil
 }
 
-// rewriteOf says what became of a list.
+// rewriteOf returns the rewrite that makes one list of another.
 func rewriteOf(was, is []abi.Message, record *abi.Record) *Rewrite {
 	r := &Rewrite{Order: idsOf(is), Record: record}
 	old := make(map[string]*abi.Message, len(was))

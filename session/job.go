@@ -6,10 +6,9 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 )
 
-// Job is a compaction that runs in the background. Its result takes its place in
-// the session as soon as it is there, and so is in the next call of the model.
-// Where the session was rolled back or compacted meanwhile the result is thrown
-// away, and the job's error has the code conflict.
+// Job is a compaction that runs in the background. Its result is put into the session as soon as it is
+// there, and so is in the next call of the model. Where the session was rolled back or compacted
+// meanwhile the result is thrown away, and the job's error has the code conflict.
 type Job struct {
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -17,7 +16,7 @@ type Job struct {
 	err    error
 }
 
-// start returns at once. The job goes on when ctx ends: that is the end of the
+// start starts a job and returns at once. The job goes on when ctx ends: that is the end of the
 // caller's own work.
 func start(ctx context.Context, compact func(context.Context) (*kagewasm.Result, error)) *Job {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -30,7 +29,7 @@ func start(ctx context.Context, compact func(context.Context) (*kagewasm.Result,
 	return j
 }
 
-// Poll returns what came of the job, and whether it has ended. It never waits.
+// Poll returns the job's result and error, and whether it has ended. It never waits.
 func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
 	select {
 	case <-j.done:
@@ -40,10 +39,10 @@ func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
 	}
 }
 
-// Done is closed when the job has ended.
+// Done returns a channel that is closed when the job has ended.
 func (j *Job) Done() <-chan struct{} { return j.done }
 
-// Cancel gives the job up. The session stays as it was.
+// Cancel stops the job. The session stays as it was.
 func (j *Job) Cancel() { j.cancel() }
 
 func (j *Job) running() bool {

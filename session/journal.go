@@ -26,19 +26,19 @@ type Entry struct {
 	// Rollback is the number of the entry to which the session goes back, 0 for
 	// its very beginning.
 	Rollback *int `json:"rollback,omitempty"`
-	// Through, with Rollback, is the last message that stays of the list as it
-	// was then. Empty: all of it stays.
+	// Through, with Rollback, is the id of the last message that stays of the list as it was then.
+	// Empty: all of it stays.
 	Through string `json:"through,omitempty"`
 	// Proposed is a compaction that waits for the operator. It waits until it is
 	// rejected, or another list takes the place of the one it was made of.
 	Proposed *Proposal `json:"proposed,omitempty"`
-	// Rejected is what the operator did not want.
+	// Rejected is the decision of an operator against the compaction that waited.
 	Rejected *Rejection `json:"rejected,omitempty"`
 }
 
-// Arrive makes e the entry of messages that arrive. A message without an id gets one; an id
-// that is there twice, or that is taken, is a usage error. taken reports whether the session
-// has, or ever had, a message of an id.
+// Arrive makes e the entry of messages that arrive. A message without an id gets one. An id that is
+// there twice, or that is taken, is a usage error. taken reports whether the session has, or ever had,
+// a message of an id.
 func (e *Entry) Arrive(msgs []abi.Message, taken func(id string) bool) error {
 	msgs = msgid.Fill(msgs, nil, taken)
 	now := make(map[string]bool, len(msgs))
@@ -57,8 +57,7 @@ func (e *Entry) Arrive(msgs []abi.Message, taken func(id string) bool) error {
 	return nil
 }
 
-// Proposal is a compaction as it would be applied: to the list as it was at that
-// entry.
+// Proposal is a compaction as it would be applied to the list of the entry that proposed it.
 type Proposal struct {
 	Rewrite Rewrite         `json:"rewrite"`
 	Report  kagewasm.Report `json:"report"`
@@ -69,10 +68,10 @@ type Proposal struct {
 
 // Rejection is a decision against a compaction that waited.
 type Rejection struct {
-	// ID is that of the compaction's record.
+	// ID is the id of the compaction's record.
 	ID  string `json:"id"`
 	Why string `json:"why"`
-	// Quiet is a size in tokens up to which no other one is proposed.
+	// Quiet is a size in tokens up to which no other compaction is proposed.
 	Quiet int `json:"quiet"`
 }
 
@@ -80,8 +79,8 @@ type Rejection struct {
 type Rewrite struct {
 	// Order are the ids of the new list.
 	Order []string `json:"order"`
-	// New are the messages of it that were not in the old one, or were there
-	// with longer tool output, arguments or words of a person.
+	// New are the messages of the new list that were not in the old one, or that had longer tool
+	// output, arguments or words of a person there.
 	New []abi.Message `json:"new,omitempty"`
 	// Record is the compaction; nil for pruning, which is none.
 	Record *abi.Record `json:"record,omitempty"`
@@ -90,12 +89,10 @@ type Rewrite struct {
 // Journal stores the entries of sessions. Implementations are safe for
 // concurrent use.
 type Journal interface {
-	// Append stores an entry. Where its Seq is not the next one of the session
-	// somebody else was faster: the error has the code conflict, and nothing is
-	// stored.
+	// Append stores an entry. Where its Seq is not the next one of the session another writer was
+	// faster: the error has the code conflict, and nothing is stored.
 	Append(ctx context.Context, session string, e Entry) error
-	// Load returns all entries of a session, oldest first; none for one that
-	// is not known.
+	// Load returns all entries of a session, oldest first, and none for a session that is not known.
 	Load(ctx context.Context, session string) ([]Entry, error)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// Loss is something that compactions took from the model's view, with where it stood.
+// Loss is something that the model does not see any more because of compactions, with where it stood.
 type Loss struct {
 	note.Loss
 	Position   int      `json:"position"` // of the message among all
@@ -17,8 +17,8 @@ type Loss struct {
 	Compaction string   `json:"compaction,omitempty"`
 }
 
-// Lost lists what compactions took away, the weightiest first, where grep is in the text
-// or its whole message; a nil grep takes all. What a rollback took back is not lost.
+// Lost returns what compactions took from the model's view, the weightiest first, where grep matches
+// the text or its whole message. A nil grep takes all. What a rollback took back is not lost.
 func Lost(ctx context.Context, stored []StoredMessage, grep *regexp.Regexp) []Loss {
 	list := []Loss{}
 	from := note.Session{}

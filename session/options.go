@@ -17,26 +17,24 @@ type Options struct {
 	// Overhead is what a request costs beyond its messages, in tokens, for
 	// instance for tool definitions. Default 0.
 	Overhead int
-	// Recall says in one line how the model can read and search what was
-	// superseded, for instance by which of its tools; notes tell it. Default
-	// nothing: the model is not told of a way that it does not have.
+	// Recall says in one line how the model can read and search what was superseded, for instance with
+	// which of its tools. Notes say it to the model. Default nothing: the model is not told of a way
+	// that it does not have.
 	Recall string
 	// Journal stores the session. Default one in memory, which is gone with the
 	// Session.
 	Journal Journal
-	// TooLong reports whether an error of the agent's model means that the
-	// request did not fit, and by how much as far as the provider says so.
-	// models.TooLong knows the providers. It is asked by [Session.Dispatch]
-	// alone, with errors that are not nil. Default: no error means that. A
-	// refusal then comes back from Dispatch as it is; nothing is compacted
-	// because of it, the model is not called again, and the session does not
-	// learn that the window is smaller than was assumed.
+	// TooLong reports whether an error of the agent's model means that the request did not fit, and by
+	// how much, where the provider says so. models.TooLong knows the providers. Only [Session.Dispatch]
+	// calls it, with errors that are not nil. Default: no error means that. A refusal is then returned
+	// from Dispatch as it is: nothing is compacted because of it, the model is not called again, and
+	// the session does not learn that the window is smaller than was assumed.
 	TooLong func(error) (abi.Exceeded, bool)
 }
 
-// Open opens a session where it was left, or begins it. A compactor may be
-// shared by any number of sessions. The error has the code usage where the id is
-// missing, bad_input where the journal is not whole; others are the journal's.
+// Open opens a session where it was left, or begins it. Any number of sessions may share a compactor.
+// The error has the code usage where the id is missing, and bad_input where the journal's entries are
+// not whole; others are the journal's.
 func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, error) {
 	switch {
 	case c == nil:

@@ -8,11 +8,10 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
-// maxPassage is how long a passage may be, in bytes: encoded data knows no
-// sentences.
+// maxPassage is the most bytes of a passage: encoded data has no sentences to end one.
 const maxPassage = 2 << 10
 
-// minPassageScore is how good a passage must be beside the best one. People read
+// minPassageScore is the least score of a passage beside the best one, as a share of that. People read
 // all of them.
 const minPassageScore = 0.25
 
@@ -37,7 +36,7 @@ func Passages(stored []StoredMessage, q RecallQuery) (list []Recalled) {
 	return list
 }
 
-// passage is that of a hit, without the space around it.
+// passage returns the passage of a hit, without the space around it.
 func (r *recall) passage(h rank.Hit, query string) Excerpt {
 	e := r.pieces[h.Text].Excerpt
 	start, end := r.index.Passage(e.Text[h.Start:h.End], query, maxPassage)

@@ -13,10 +13,10 @@ const (
 	recallLimit    = 5
 	maxRecallLimit = abi.MaxSearchLimit
 	recallTokens   = 2000
-	// minRecallScore is how good a unit must be beside the best one.
+	// minRecallScore is the least score of a unit beside the best one, as a share of that.
 	minRecallScore = 0.1
-	// maxAsked bounds, in bytes, what of a call's arguments is searched for its
-	// result as well: a path or a command, not a file that is written.
+	// maxAsked is the most bytes of a call's arguments by which its result is found too: a path or a
+	// command, not a file that is written.
 	maxAsked = 256
 )
 
@@ -26,23 +26,22 @@ type RecallQuery struct {
 	Text string
 	// Limit is how many units to return. Default 5, at most 20.
 	Limit int
-	// Tokens is what all excerpts together may cost. Default 2,000.
+	// Tokens is the most tokens of all excerpts together. Default 2,000.
 	Tokens int
-	// Counter counts them. Default: a token for each three bytes.
+	// Counter counts those tokens. Default: a token for each three bytes.
 	Counter abi.Counter
 }
 
-// Recalled and Excerpt are what is found, as plugins see it too.
+// Recalled and Excerpt are what a recall finds, in the form in which plugins see it too.
 type (
 	Recalled = abi.Recalled
 	Excerpt  = abi.Excerpt
 )
 
-// Recall finds what has to do with the query among the messages that
-// compactions superseded or that were shortened, best first. It does not search
-// messages that the model still sees whole, that a rollback took back, that no model ever saw, or that
-// compactions inserted themselves: the originals say it better. It asks no
-// model, and the same messages and query give the same answer.
+// Recall returns the messages that have to do with the query, best first, among those that compactions
+// superseded or that were shortened. It does not search messages that the model still sees whole, that
+// a rollback took back, or that no model ever saw. Nor does it search what compactions inserted: the
+// originals say it better. It asks no model, and the same messages and query give the same answer.
 func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
 	r := new(recall)
 	r.update(stored, recallable)
@@ -84,8 +83,8 @@ type piece struct {
 	unit   int
 }
 
-// update indexes the messages to keep that are not indexed yet. Where those that
-// are have changed, as by a rollback, it begins again.
+// update indexes the messages for which keep reports true and that are not indexed yet. Where indexed
+// messages have changed, as after a rollback, it indexes all again.
 func (r *recall) update(stored []StoredMessage, keep func(*StoredMessage) bool) {
 	msgs := make([]abi.Message, 0, len(stored))
 	from := make([]*StoredMessage, 0, len(stored))
@@ -118,9 +117,9 @@ func (r *recall) update(stored []StoredMessage, keep func(*StoredMessage) bool) 
 	r.seen = list
 }
 
-// add adds what a message says and the calls it makes. The calls of its unit are
-// kept by id for their results: most sources name the tool at the call alone,
-// and a result is found by what was asked for, too.
+// add indexes what a message says and the calls it makes. calls keeps the calls of its unit by id, for
+// their results: most sources name the tool only at the call, and a result is found by the arguments of
+// its call, too.
 func (r *recall) add(m *StoredMessage, unit int, calls map[string]*piece) {
 	p := piece{unit: unit, callID: m.ToolCallID, Excerpt: Excerpt{
 		Message: m.ID, Role: m.Role, Kind: m.Kind, Timestamp: m.Timestamp, Compaction: m.By, Tool: m.Name, Text: m.Text()}}
@@ -148,8 +147,8 @@ func (r *recall) addPiece(p piece, asked string) {
 	r.pieces = append(r.pieces, p)
 }
 
-// find returns the best pieces, one of each unit; of units whose best pieces
-// say the same only the first.
+// find returns the best pieces, one of each unit. Of units whose best pieces say the same it returns
+// only the first.
 func (r *recall) find(q RecallQuery) (found []rank.Hit) {
 	limit := min(cmp.Or(max(0, q.Limit), recallLimit), maxRecallLimit)
 	units, said := make(map[int]bool), make(map[string]bool)
@@ -166,8 +165,8 @@ func (r *recall) find(q RecallQuery) (found []rank.Hit) {
 	return found
 }
 
-// byNearness are the pieces of a unit: the one found, those of the same call,
-// then the others.
+// byNearness returns the pieces of a unit: the one that was found, those of the same call, then the
+// others.
 func (r *recall) byNearness(found int) (list []int) {
 	at := &r.pieces[found]
 	first := found

@@ -8,9 +8,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// RecallIndex keeps what one recall indexed for the next ones, which then cost next to
-// nothing. A [ToolHost] gets it by embedding one; [Session] has its own. What a message
-// says under its id must never change. The zero value is ready, and must not be copied.
+// RecallIndex keeps what one recall indexed for the next ones, which then cost next to nothing. A
+// [ToolHost] embeds one; [Session] has its own. What a message says under its id must never change. The
+// zero value is ready, and must not be copied.
 type RecallIndex struct {
 	mu    sync.Mutex
 	index recall
@@ -20,7 +20,7 @@ func (r *RecallIndex) kept() *RecallIndex { return r }
 
 func (s *Session) kept() *RecallIndex { return &s.recalls }
 
-// searchOf answers plugins.
+// searchOf returns the search that plugins call.
 func searchOf(s *Session) abi.Search {
 	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
 		return abi.SearchResponse{Found: s.recalls.found(s.All(), RecallQuery{Text: r.Query, Limit: r.Limit})}, nil

@@ -8,9 +8,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/descent"
 )
 
-// recover makes a call again that the provider refused as too long, of a session that is
-// compacted for it: once, or with fewer messages each time. The error is the provider's
-// where that does not help.
+// recover compacts a session whose request the provider refused as too long, and calls the model again:
+// once, or with fewer messages each time. Where that does not help it returns the provider's error.
 func (d *dispatch) recover(ctx context.Context, err error) ([]abi.Message, error) {
 	e, tooLong := d.s.tooLong(err)
 	if !tooLong {

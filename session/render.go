@@ -8,7 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// answer is what an agent is told of a recall, in at most budget tokens.
+// answer returns what an agent is told of a recall, in at most budget tokens.
 func (r *recall) answer(q RecallQuery, budget int) string {
 	if len(r.pieces) == 0 {
 		return sayAllHere
@@ -33,8 +33,8 @@ func (r *recall) answer(q RecallQuery, budget int) string {
 	return sayNoRoom
 }
 
-// render writes units one after the other, each piece under a line that says
-// where it is from, its own lines behind a bar.
+// render writes units one after the other: each piece under a line that says where it is from, with a
+// bar before each of its own lines.
 func render(list []Recalled) string {
 	var b strings.Builder
 	for n, u := range list {
@@ -51,7 +51,7 @@ func render(list []Recalled) string {
 	return abi.Fence(abi.KindInjected, "kagewasm:recall", sayRecalled, b.String())
 }
 
-// origin says where a piece is from.
+// origin returns where a piece is from.
 func origin(p *Excerpt) string {
 	what := label(string(p.Role))
 	switch tool := label(p.Tool); {
@@ -76,7 +76,7 @@ func origin(p *Excerpt) string {
 	return strings.Join(parts, ", ")
 }
 
-// maxLabel bounds an id or a name in a heading, in bytes.
+// maxLabel is the most bytes of an id or a name in a heading.
 const maxLabel = 64
 
 // label makes an id or a name from a session fit for a heading: one short word
@@ -89,7 +89,7 @@ func label(s string) string {
 	return clip.Cut(s, maxLabel, "...")
 }
 
-// oneBreak makes line feeds of the other line breaks that Unicode has.
+// oneBreak returns s with line feeds in the place of the other line breaks that Unicode has.
 func oneBreak(s string) string {
 	return strings.NewReplacer("\u2028", "\n", "\u2029", "\n").Replace(s)
 }

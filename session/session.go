@@ -9,12 +9,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Session is the conversation of one agent: the list that its model sees,
+// Session is the conversation of one agent; [Open] opens one. It has the list that its model sees,
 // everything that was ever in it, and the compactions between.
 //
-// A Session is safe for concurrent use. Messages may arrive at any time, also
-// while a model is being called or a compaction runs: nothing that arrives is
-// lost.
+// A Session is safe for concurrent use. Messages may arrive at any time, also while a model is being
+// called or a compaction runs: nothing that arrives is lost.
 type Session struct {
 	compactor *kagewasm.Compactor
 	tooLong   func(error) (abi.Exceeded, bool)
@@ -23,24 +22,23 @@ type Session struct {
 	recalls   RecallIndex
 }
 
-// Messages is the list the model would see now. It shares its messages with the
-// session: they must not be changed.
+// Messages returns the list the model would see now. The messages are shared with the session: they
+// must not be changed.
 func (s *Session) Messages() []abi.Message {
 	msgs, _ := s.state.list()
 	return msgs
 }
 
-// All is every message there ever was, with what became of it. The operator may
-// see them all; the model sees [Session.Messages].
+// All returns every message there ever was, with what became of it. The operator may see them all; the
+// model sees [Session.Messages].
 func (s *Session) All() []StoredMessage { return s.state.all() }
 
-// Compactions are the records of the compactions that are in force, oldest
-// first.
+// Compactions returns the records of the compactions that are in force, oldest first.
 func (s *Session) Compactions() []abi.Record { return s.state.compactions() }
 
-// Append adds messages that arrived. Their ids have to be ones that the session has
-// never seen, also among those that were superseded. A message without one gets one:
-// see [Session.Messages]. What others wrote to the journal meanwhile stands before them.
+// Append adds messages that arrived. Their ids have to be ones that the session has never seen, also
+// among those that were superseded. A message without an id gets one: see [Session.Messages]. Messages
+// that others wrote to the journal meanwhile stand before them.
 func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 	return s.state.append(ctx, msgs)
 }
@@ -53,8 +51,7 @@ func (s *Session) Rollback(ctx context.Context, id string) error {
 	return goBack(s, func(h *History) error { return h.Rollback(ctx, id) })
 }
 
-// RollbackTo takes the session back to where it had so many entries. 0 is its
-// very beginning.
+// RollbackTo takes the session back to where it had so many entries. 0 is its very beginning.
 func (s *Session) RollbackTo(ctx context.Context, seq int) error {
 	return goBack(s, func(h *History) error { return h.RollbackTo(ctx, seq) })
 }
@@ -87,10 +84,10 @@ func (s *Session) keep(ctx context.Context, base []abi.Message, r *kagewasm.Resu
 	return err
 }
 
-// Request asks for a compaction for the agent, by its tool or otherwise, and says what
-// should be kept in view. It may be called at any time. The compaction runs when the
-// turn is over: with [Session.EndOfTurn], or before the first call of the model in
-// another turn. Any compaction that begins meanwhile answers what was asked before.
+// Request asks for a compaction on behalf of the agent, by its tool or otherwise, and says what should
+// be kept in view. It may be called at any time. The compaction runs when the turn is over: with
+// [Session.EndOfTurn], or before the first call of the model in another turn. A compaction that begins
+// for any other reason answers the requests made before it.
 func (s *Session) Request(instructions string) {
 	s.state.want(abi.TriggerAgent, s.gate.turn(), strings.TrimSpace(instructions))
 }
@@ -100,9 +97,9 @@ func (s *Session) Request(instructions string) {
 // the session again.
 func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAgent) }
 
-// Compact compacts the session now, whatever the thresholds say. While a turn or
-// a call runs it fails at once, with the code busy. Of the request it takes
-// Reason, which is manual by default, Target, Overrides, DryRun, Instructions, Release and Audit.
+// Compact compacts the session now, whatever the thresholds say. While a turn or a call runs it returns
+// an error at once, with the code busy. Of the request it uses Reason, which is manual by default,
+// Target, Overrides, DryRun, Instructions, Release and Audit.
 func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm.Result, error) {
 	if err := s.gate.tryEnter(); err != nil {
 		return nil, err
@@ -118,14 +115,12 @@ func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm
 	return s.look(ctx, req)
 }
 
-// maxLooks bounds how often a session is looked at again where another
-// compaction was faster. Each of those leaves it smaller, so one more look is
-// enough as a rule.
+// maxLooks is how often a session is looked at again where another compaction was faster. Each of those
+// leaves it smaller, so one more look is usually enough.
 const maxLooks = 10
 
-// look compacts where that is due, and keeps the result. The session may have
-// grown meanwhile: what arrived stays. Where another compaction was faster, look
-// starts again from what that one left.
+// look compacts where that is due, and keeps the result. The session may have grown meanwhile: messages
+// that arrived stay. Where another compaction was faster, look starts again from what that one left.
 func (s *Session) look(ctx context.Context, req asked) (result *kagewasm.Result, err error) {
 	for range maxLooks {
 		if result, err = s.lookOnce(ctx, req); abi.CodeOf(err) != abi.CodeConflict {
@@ -162,8 +157,8 @@ func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, err
 	}
 	done := err == nil || abi.CodeOf(err) == abi.CodeExceedsWindow
 	if done && result.Report.Pruned.Count > 0 {
-		// Pruning stays. Repeated at every call, a little further each time, it
-		// would cost the provider's cache each time.
+		// Pruning is stored too. Repeated at every call, a little further each time, it would cost the
+		// provider's cache each time.
 		if kerr := keep(ctx, result); kerr != nil {
 			err = kerr
 		}

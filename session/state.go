@@ -9,14 +9,14 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// state is all of a session that changes. Each of its methods is one step, which
-// others see as a whole or not at all. None calls the host but its journal: the
-// host may ask the session for its messages from wherever it is called.
+// state is everything in a session that changes. Each of its methods is one step, which others see as a
+// whole or not at all. It calls nothing of the host except its journal, so that the host may ask the
+// session for its messages from anywhere it is called.
 type state struct {
 	mu       sync.Mutex
 	id       abi.Session // its window shrinks where a provider says so
 	overhead int
-	recall   string // what notes say of how to read what went
+	recall   string // what notes say of how to read what is superseded
 	history  *History
 	sent     kagewasm.Sent // what the model was sent last
 	used     int           // what the provider counted of that, 0 where it did not say
@@ -24,7 +24,7 @@ type state struct {
 	job      *Job          // the last one in the background
 }
 
-// list is what the model sees, and what answers to it answer to.
+// list returns what the model sees, and what an answer to it answers.
 func (s *state) list() (msgs []abi.Message, to answers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,17 +49,19 @@ func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 	return arrive(ctx, s.history, answers{epoch: anyEpoch}, msgs)
 }
 
-// maxArrivals bounds how often messages are added again because somebody else wrote to the session meanwhile.
+// maxArrivals is how often messages are added again because another process wrote to the session
+// meanwhile.
 const maxArrivals = 10
 
 // anyEpoch is for messages that answer to no list.
 const anyEpoch = -1
 
-// answers says what messages answer to: the list of an epoch, when the session had had so many messages.
+// answers says what messages answer: the list of an epoch, when the session had had so many messages.
 type answers struct{ epoch, after int }
 
-// arrive adds messages behind what others wrote to the session meanwhile. A journal may keep an answer and fail all the
-// same, as where a database is lost behind a commit: what is there already is not added again.
+// arrive adds messages after those that others wrote to the session meanwhile. A journal may store an
+// answer and return an error all the same, as where a database is lost after a commit: what is there
+// already is not added again.
 func arrive(ctx context.Context, h *History, to answers, msgs []abi.Message) (err error) {
 	for range maxArrivals {
 		if to.epoch != anyEpoch && h.archive.has(to.after, msgs) {
@@ -93,7 +95,7 @@ func (s *state) tookLast(tokens int) {
 	s.used = max(0, tokens)
 }
 
-// usedOf is what the provider counted of the beginning of a list, once.
+// usedOf returns what the provider counted of the beginning of a list. It returns it once.
 func (s *state) usedOf(list []abi.Message) *kagewasm.Used {
 	used, sent := s.used, s.sent.Messages
 	s.used = 0
@@ -104,8 +106,8 @@ func (s *state) usedOf(list []abi.Message) *kagewasm.Used {
 	return &kagewasm.Used{Messages: len(sent), Tokens: used}
 }
 
-// take adds the answer to a call. Where the session was rolled back since the call was made, it answers to what was
-// taken back: it is gone.
+// take adds the answer to a call. Where the session was rolled back since the call was made, the answer
+// is to messages that were taken back: it is not added, and gone is true.
 func (s *state) take(ctx context.Context, to answers, answer []abi.Message) (gone bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +115,7 @@ func (s *state) take(ctx context.Context, to answers, answer []abi.Message) (gon
 	return s.history.epoch != to.epoch, err
 }
 
-// learn keeps what a provider said its window is, so that the next request fits.
+// learn keeps the window that a provider named, so that the next request fits.
 func (s *state) learn(window int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,9 +124,9 @@ func (s *state) learn(window int) {
 	}
 }
 
-// change changes the history by more than what arrives. A checkpoint that waited
-// was made of another list then: it waits no more, and is returned, unless it is
-// the one that is put in place.
+// change makes a change of the history other than messages that arrive. A checkpoint that waits was
+// made of another list then: it waits no more, and is returned, unless it is the one that is put in
+// place.
 func (s *state) change(record *abi.Record, do func(*History) error) (dropped *Checkpoint, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,14 +140,14 @@ func (s *state) change(record *abi.Record, do func(*History) error) (dropped *Ch
 	return waited, nil
 }
 
-// session is the session's name, agent, model and window.
+// session returns the session's name, agent, model and window.
 func (s *state) session() abi.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-// request is a look at the session as it is.
+// request returns a look at the session as it is.
 func (s *state) request(reason abi.TriggerReason) asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +162,8 @@ func (s *state) requestLocked(reason abi.TriggerReason) asked {
 		Recall: s.recall}}
 }
 
-// wished is a look that answers the wishes which need not wait for the end of an open
-// turn, 0 for none. The reason is used where there are none of them.
+// wished returns a look that answers the wishes which need not wait for the end of the open turn, 0 for
+// none. It has the given reason where there are no wishes.
 func (s *state) wished(reason abi.TriggerReason, open int) asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,14 +172,14 @@ func (s *state) wished(reason abi.TriggerReason, open int) asked {
 	return look
 }
 
-// want notes that somebody asked for a compaction, in a turn.
+// want notes a wish for a compaction, made in a turn.
 func (s *state) want(reason abi.TriggerReason, turn int, instructions string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wishes.add(reason, turn, instructions)
 }
 
-// requested are the instructions of the wishes that were made for a reason.
+// requested returns the instructions of the wishes that were made for a reason.
 func (s *state) requested(reason abi.TriggerReason) (list []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,22 +191,22 @@ func (s *state) requested(reason abi.TriggerReason) (list []string) {
 	return list
 }
 
-// answered forgets the wishes up to one.
+// answered forgets the wishes up to the one of that number.
 func (s *state) answered(last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wishes.answered(last)
 }
 
-// original is a message as it came, or nil.
+// original returns a message as it came, or nil.
 func (s *state) original(id string) *abi.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.history.archive.get(id)
 }
 
-// keep puts a result in the place of the list it was made of. A compaction answers the
-// wishes up to one.
+// keep puts a result in the place of the list it was made of. A compaction answers the wishes up to the
+// one numbered last.
 func (s *state) keep(
 	ctx context.Context, base []abi.Message, r *kagewasm.Result, last int,
 ) (dropped *Checkpoint, err error) {
@@ -224,7 +226,7 @@ func (s *state) keep(
 	})
 }
 
-// background starts a job, unless one runs or the operator has to decide first.
+// background starts a job, unless one runs or a compaction waits for the operator.
 func (s *state) background(ctx context.Context, compact func(context.Context) (*kagewasm.Result, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,9 +241,9 @@ func (s *state) lastJob() *Job {
 	return s.job
 }
 
-// await pauses the session for a checkpoint. It says why not where the list that
-// the checkpoint was made of is no more, which is an error, or another one waits
-// already, which is none.
+// await pauses the session for a checkpoint. Otherwise it returns why not: the list that the checkpoint
+// was made of is no more, or the journal fails, which are errors; or another checkpoint waits already,
+// which is none.
 func (s *state) await(ctx context.Context, cp *Checkpoint) (whyNot string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,7 +269,7 @@ func (s *state) waiting() *Checkpoint {
 	return s.history.pending
 }
 
-// paused is the error where the operator has to decide first.
+// paused returns an error where a compaction waits for the operator.
 func (s *state) paused() error {
 	cp := s.waiting()
 	if cp == nil {
@@ -277,7 +279,7 @@ func (s *state) paused() error {
 		Message: "the session is paused: compaction " + cp.ID + " waits for a decision", Hint: "approve or reject it"}
 }
 
-// reject ends the wait for a checkpoint without it.
+// reject drops a checkpoint, and the session goes on without it.
 func (s *state) reject(ctx context.Context, cp *Checkpoint, why string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Swap puts a compaction of an earlier state of a list in place: base is the list
-// it was made of, now the list as it is. Messages that arrived since stay behind
-// what the compaction left. Where anything of base has changed the error has the
-// code conflict: keep now, and compact again.
+// Swap returns the list now with a compaction of an earlier state of it in place. base is the list that
+// the compaction was made of, now the list as it is. Messages that arrived since stay after those that
+// the compaction left. Where anything of base has changed the error has the code conflict: keep now,
+// and compact again.
 func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, error) {
 	if result == nil {
 		return nil, usage("swap", "no compaction to put in place")
@@ -30,7 +30,7 @@ func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, erro
 	return append(slices.Clip(result.Messages), now[len(base):]...), nil
 }
 
-// stillBegins reports, as an error, how now no longer begins with base.
+// stillBegins returns an error where now no longer begins with base, which says what differs.
 func stillBegins(base, now []abi.Message) error {
 	if len(now) < len(base) {
 		return conflict("%d messages, and there were %d", len(now), len(base))

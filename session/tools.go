@@ -9,7 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// ToolForm is the way a provider's API wants tools to be defined.
+// ToolForm is the form in which a provider's API wants tools to be defined.
 type ToolForm string
 
 const (
@@ -38,14 +38,13 @@ type Tools struct {
 	// Limit is how many units a recall returns where the agent does not say.
 	// Default 5, at most 20.
 	Limit int
-	// Tokens is what the answer of a tool may cost. Default 2,000, and never
-	// less than 200.
+	// Tokens is the most tokens of a tool's answer. Default 2,000, and never less than 200.
 	Tokens int
 	// Counter counts them. Default: a token for each three bytes.
 	Counter abi.Counter
 }
 
-// name is a tool's name as the agent knows it.
+// name returns a tool's name as the agent knows it.
 func (t Tools) name(tool string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -56,7 +55,7 @@ func (t Tools) name(tool string) string {
 	}, t.Prefix) + tool
 }
 
-// agentTool is a tool in no provider's form.
+// agentTool is a tool, in no provider's form.
 type agentTool struct {
 	name, description string
 	// schema is JSON Schema of the arguments, in the part of it that OpenAI's
@@ -92,7 +91,7 @@ var recallTool = agentTool{
 	example: `{"query": "ErrConflict in internal/store", "limit": 5}`,
 }
 
-// toolForms are definitions with their name, description and schema left out.
+// toolForms are the definitions in each form, with places for the name, the description and the schema.
 var toolForms = map[ToolForm]string{
 	ToolFormOpenAIChat: `{"type":"function","function":` +
 		`{"name":%q,"description":%q,"parameters":%s,"strict":true}}`,

@@ -7,17 +7,16 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// BeginTurn says that a turn of the agent begins: from the request of a person
-// to the answer, with all tool calls between. [Session.Compact] fails until the
-// function it returns is called. Hosts that never call BeginTurn have turns of
-// one call each.
+// BeginTurn says that a turn of the agent begins: from the request of a person to the answer, with all
+// tool calls between. Call end when the turn is over: until then [Session.Compact] returns an error.
+// Hosts that never call BeginTurn have turns of one call each.
 func (s *Session) BeginTurn() (end func()) { return s.gate.beginTurn() }
 
-// EndOfTurn says that a turn has completed successfully. Plugins hear of it. Then
-// runs the compaction that they or the agent asked for, or that is due: in the
-// background where the policy says so, else before EndOfTurn returns. The result is
-// nil where none ran. Where a host never calls it, plugins do not hear of turns, and
-// what the agent asks for runs before the next call of its model.
+// EndOfTurn says that a turn has completed successfully, and tells plugins so. It then runs the
+// compaction that they or the agent asked for, or that is due: in the background where the policy says
+// so, else before EndOfTurn returns. The result is nil where none ran. Where a host never calls it,
+// plugins are not told of turns, and a compaction that the agent asks for runs before the next call of
+// its model.
 func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Result, error) {
 	look := s.state.request(abi.TriggerThreshold)
 	look.Search = searchOf(s)
@@ -48,6 +47,5 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 	return turn, result, err
 }
 
-// Background is the session's last compaction in the background, nil before the
-// first.
+// Background returns the session's last compaction in the background, nil before the first.
 func (s *Session) Background() *Job { return s.state.lastJob() }

@@ -6,8 +6,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Rollback goes back to where the message of that id had just arrived, whatever
-// arrived with it or later: see [Session.Rollback].
+// Rollback goes back to where the message of that id had just arrived. Messages after it, of the same
+// entry or of a later one, are not in the list any more: see [Session.Rollback]. An id that never
+// arrived is a usage error.
 func (h *History) Rollback(ctx context.Context, id string) error {
 	seq, ok := h.archive.arrived[id]
 	if !ok {
@@ -41,7 +42,8 @@ func (h *History) Undo(ctx context.Context) (*abi.Record, error) {
 	return nil, usage("undo", "session %q: no compaction is in force", h.key)
 }
 
-// Redo takes back the last rollback, where nothing came after it.
+// Redo takes back the last rollback, where nothing happened after it. Otherwise the error is a usage
+// error.
 func (h *History) Redo(ctx context.Context) error {
 	if len(h.undone) == 0 {
 		return usage("redo", "session %q: nothing was undone last", h.key)
@@ -52,8 +54,8 @@ func (h *History) Redo(ctx context.Context) error {
 // Redone reports whether the last entry took a rollback back.
 func (h *History) Redone() bool { return h.redone }
 
-// wentBack notes a rollback from one state to another: an undo that a redo can take
-// back, or a redo.
+// wentBack notes a rollback from one state to another. It is an undo that a redo can take back, or a
+// redo.
 func wentBack(h *History, from, to int) {
 	switch n := len(h.undone); {
 	case n > 0 && h.undone[n-1] == to:

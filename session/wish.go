@@ -28,8 +28,8 @@ func (w *wishes) add(reason abi.TriggerReason, turn int, instructions string) {
 	w.list = append(w.list, wish{w.made, turn, reason, instructions})
 }
 
-// into makes one request of all wishes that need not wait for the end of an open turn,
-// and returns the last of them, 0 where there is none. The reason is the first one's.
+// into makes one request of all wishes that need not wait for the end of the open turn, and returns the
+// number of the last of them, 0 where there is none. The reason is the first one's.
 func (w *wishes) into(req *kagewasm.Request, open int) (last int) {
 	ready := lists.Filter(w.list, func(x wish) bool { return open == 0 || x.turn != open })
 	if len(ready) == 0 {
@@ -41,7 +41,7 @@ func (w *wishes) into(req *kagewasm.Request, open int) (last int) {
 	return ready[len(ready)-1].n
 }
 
-// answered forgets the wishes up to one.
+// answered forgets the wishes up to the one of that number.
 func (w *wishes) answered(last int) {
 	w.list = slices.DeleteFunc(w.list, func(x wish) bool { return x.n <= last })
 }
@@ -49,10 +49,10 @@ func (w *wishes) answered(last int) {
 // asked is a look at the session, with the wishes it answers.
 type asked struct {
 	kagewasm.Request
-	// wished is the last wish that the request was made of, 0 where it was made of
-	// none: a look answers those, whatever comes of it.
+	// wished is the number of the last wish that the request was made of, 0 where there was none. A
+	// look answers those, whatever its result.
 	wished int
-	// before is the last wish that was made before the request: a compaction answers
-	// them all.
+	// before is the number of the last wish that was made before the request. A compaction answers them
+	// all.
 	before int
 }
