@@ -49,8 +49,10 @@
 // Write a package below internal with a codec.Format: how a file of it is
 // told from others, how it is read, how a new one is written. Package codec says
 // how; internal/neutral is the shortest example. Name it in the table in
-// format.go, and put samples into testdata/NAME: the tests over all formats
-// take them from there.
+// format.go, and put samples into testdata/NAME: the tests over all formats take
+// them from there, and fail where a format has none. Where the shared data is on
+// the machine, shared_test.go also wants a file of every format but neutral in it:
+// add one, and its name's pattern to formatOf. Without that data it is skipped.
 //
 // # Logs that were compacted before
 //
