@@ -17,8 +17,9 @@
 //
 // Where a model or a plugin wrote a summary it comes first, and the note adds all of
 // these below it. A part that has nothing to say is left out. One budget is divided
-// among them in write.go; the lines they begin with stand in sections.go. [Outline] is
-// about the sections of a model's summary.
+// among them in write.go. The lines they begin with stand with each part; heads in
+// sections.go lists those that are read back. [Outline] is about the sections of a
+// model's summary.
 //
 // A summary of an earlier compaction, of
 // this package or of any other, may be among the messages: what it kept is taken over,

@@ -6,9 +6,9 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-// Lines above the parts of a note. They are part of its form: a later compaction
-// reads them back. Those of the thread stand in thread.go, of the state in state.go, of
-// what was loaded in loaded.go, those of names, commands and failures in package names.
+// Lines above the parts of a note. They are part of its form: a later compaction reads them back. The
+// lines of the thread stand in thread.go, of the state in state.go, of what was loaded in loaded.go,
+// and of names, commands and failures in package names; heads lists those that are read back.
 const (
 	// intro begins what the host says, below a summary where there is one.
 	intro       = "Read off the session by the host, without a model; what is quoted is word for word."

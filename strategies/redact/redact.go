@@ -1,12 +1,11 @@
-// Package redact takes secrets out of texts that outlive the messages they
-// stood in: summaries, notes, reports, retained facts. Each secret is replaced by
-// "[redacted: KIND]", and all else stays as it was. Redacting twice changes
-// nothing more.
+// Package redact takes secrets out of texts that outlive the messages they stood in: summaries, notes,
+// reports, retained facts. [Known] is the ready redactor, and [New] makes one of your own patterns;
+// call [Redactor.Redact]. Each secret is replaced by "[redacted: KIND]", and all else stays as it was.
+// Redacting twice changes nothing more.
 //
-// Begin with [New] and [Redactor.Redact]. [Defaults] knows the keys of well-known
-// services, and secrets by what stands around them: settings, links, headers, the
-// arguments of commands, and what people tell each other. It looks for what only
-// secrets look like: hashes, ids, checksums and paths must survive, because the
+// [Defaults], the patterns of Known, find the keys of well-known services, and secrets by what stands
+// around them: settings, links, headers, the arguments of commands, and what people tell each other.
+// They look for what only secrets look like: hashes, ids, checksums and paths must survive, because the
 // agent goes on to use them.
 package redact
 

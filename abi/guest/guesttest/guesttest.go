@@ -1,13 +1,11 @@
-// Package guesttest tests plugins natively: the handlers of a [guest.Plugin]
-// run in the test's own process, over a host in memory.
-//
-// Start with [Plugin], which is what abi/abitest runs its rules over:
+// Package guesttest tests plugins natively: wrap the plugin in a [Plugin], which abi/abitest runs its
+// rules over. The handlers of a [guest.Plugin] run in the test's own process, over a host in memory.
 //
 //	p := &guesttest.Plugin{Plugin: memory.Plugin}
 //	abitest.Run(t, manifest, p)
 //
-// What passes here can still fail in a module (memory, time, the fixed clock);
-// the same rules run over the built module through the runtime.
+// What passes here can still fail in a module (memory, time, the fixed clock); the same rules run over
+// the built module through the runtime.
 package guesttest
 
 import (
