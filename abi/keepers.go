@@ -66,9 +66,9 @@ func pinsIn(text string) (pins string, ok bool) {
 // Keeps reports whether a plugin pinned m.
 func (k Keepers) Keeps(m *Message) bool { return len(k[m.ID]) > 0 }
 
-// Note returns the frame of a note with the pins in its first line. msgs is the list that the note is to stand in:
-// messages are told by what they say, as many formats have no ids. A list whose older notes name pins gets a frame that
-// says there are none any more.
+// Note returns the frame of a note with the pins in its first line. msgs is the list that the note is
+// to stand in: messages are identified by a fingerprint of their text, as many formats have no ids. A
+// list whose older notes name pins gets a frame that says there are none any more.
 func (k Keepers) Note(frame string, msgs []Message) string {
 	head, body, ok := strings.Cut(frame, frameHead)
 	if !ok || len(k) == 0 && !slices.ContainsFunc(msgs, namesPins) {

@@ -29,7 +29,7 @@ type Plugin struct {
 	// Secrets are the names of environment variables, by the names its manifest
 	// has for them.
 	Secrets map[string]string
-	// Adopt lets it go on with what another version has stored.
+	// Adopt gives the module what other modules of its name have stored (--adopt).
 	Adopt bool
 }
 

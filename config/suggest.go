@@ -9,14 +9,13 @@ import (
 	"github.com/kagewasm/kagewasm/internal/near"
 )
 
-// late is a part of a message that takes long to find, and is found where the message
-// is listed.
+// late is a part of a message that takes long to make. It is made only where the message is printed.
 type late func() string
 
 func (l late) String() string { return l() }
 
-// suggest is the name a person may have meant, as the end of a message; it
-// begins with a colon, and lists the known names where none is near.
+// suggest returns the end of a message about an unknown name, from its colon on: the nearest known
+// name, or all of them where none is near.
 func suggest(name string, known []string) string {
 	if best := near.To(name, known, 1); best != nil {
 		return fmt.Sprintf(": did you mean %q?", best[0])
@@ -27,18 +26,19 @@ func suggest(name string, known []string) string {
 	return ": known are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
 
-// places are where a field may belong that stands in the wrong place, by the list
-// of the fields there.
+// places are the blocks in which a misplaced field may belong: the name of the list of their fields,
+// and how a message calls them.
 var places = [][2]string{
 	{"agent", "agents.NAME"}, {"compaction", "compaction"}, {"summarize", "compaction.summarize"},
 	{"prune", "compaction.prune"}, {"recent", "compaction.recent"}, {"model", "models.NAME"},
 	{"plugin", "plugins.NAME"}, {"file", "the top of the file"},
 }
 
-// meant is the field a person may have wanted, here or elsewhere.
+// meant returns the end of a message about an unknown field: the field that a person may have wanted,
+// here or elsewhere.
 func meant(f *field, name string) string {
 	for _, c := range f.fields {
-		if strings.HasPrefix(c.Name, name+".") { // one name, with a dot in it
+		if strings.HasPrefix(c.Name, name+".") { // the known name has a dot: NAME.x
 			return fmt.Sprintf(": did you mean %q?", c.Name)
 		}
 	}

@@ -89,7 +89,8 @@ func (c *change) guarded(do func() error) {
 
 var errPanicked = usage("the change panicked")
 
-// together makes changes in one transaction. Where that fails none of them is made.
+// together makes changes in one transaction. A change that fails is taken back alone, to its savepoint.
+// Where the transaction fails none is made.
 func together(s *Store, batch []*change) {
 	ctx := context.Background() // which is nobody's to end
 	tx, err := s.db.BeginTx(ctx, nil)
@@ -112,7 +113,8 @@ func together(s *Store, batch []*change) {
 	}
 }
 
-// within makes the change in a transaction with others. The error is that of the whole.
+// within makes the change in a transaction with others. The error it returns is the transaction's; the
+// change's own is c.err.
 func (c *change) within(ctx context.Context, tx *sql.Tx, all *Tx) error {
 	if c.err = fault("update", c.ctx.Err()); c.err != nil {
 		return nil

@@ -144,8 +144,8 @@ func (s *summaryRun) half() string {
 	return strings.TrimSpace(within(s.ready.Previous, max(0, s.cfg.limit()-s.count(turn)), s.count) + turn)
 }
 
-// judged keeps what a part's answer was worth: one that was good is not asked for
-// again where the other part has to be.
+// judged records whether a part's summary is good, so that it is not asked for again where the other
+// part has to be.
 func (s *summaryRun) judged(p *part) {
 	delete(s.refused, p.name)
 	if p.err == nil && p.text != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// ion is I7's tiers 1 and 2 with nothing held back.
+// ion prunes by shortening and by reference, with no least saving.
 var ion = strategies.PruneConfig{ShortenTokens: 2000, Reference: true, MinimumSavings: -1}
 
 func TestTiers(t *testing.T) {

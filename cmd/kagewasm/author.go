@@ -7,8 +7,8 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// openAuthor opens a loader for who tries out a plugin: its calls may ask the
-// configuration's models, and nothing is stored unless there is a place for it.
+// openAuthor opens a loader for trying out a plugin: its calls may use the configured models, and
+// nothing is stored without --state.
 func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (*loader, error) {
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
@@ -27,15 +27,15 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 	if err != nil {
 		return nil, err
 	}
-	// Without a place for it nothing is stored, and whose it would be is no
-	// question for who calls one hook by hand.
+	// Nothing is stored without --state, so it does not matter whose it would be: hooks are called by
+	// hand.
 	l.author = f.state == ""
 	l.conf = c
 	return l, nil
 }
 
-// host opens a module for packages that load it by themselves, over a storage of
-// their own, with the options of their host and of the plugin.
+// host opens the module and returns the options to load it with, for packages that load it themselves
+// over a storage of their own: those of their runtime and of the plugin.
 func (l *loader) host(path string) (*runtime.Module, runtime.Options, runtime.PluginOptions, error) {
 	opts := l.options(false)
 	m, err := l.named.Open(path)

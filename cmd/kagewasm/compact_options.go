@@ -78,8 +78,8 @@ func (f *compactFlags) overrides() *kagewasm.Overrides {
 	return o
 }
 
-// options are the compactor's, with the plugins loaded by l. Without plugins no
-// state is opened, and l is nil.
+// options returns the compactor's Options, with the plugins loaded by l. Without plugins no state is
+// opened, and l is nil.
 func (f *compactFlags) options(
 	ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *ui.Progress,
 ) (opts kagewasm.Options, l *loader, err error) {

@@ -104,7 +104,7 @@ func newConfigCheck(e env) *cobra.Command {
 	return cmd
 }
 
-// widens says what in a configuration takes trust.
+// widens prints the settings that need "kagewasm config trust".
 func widens(e env, c *config.Config) {
 	for _, setting := range c.Widens() {
 		e.out().Linef("  takes trust: %s", setting)

@@ -22,7 +22,7 @@ import (
 const (
 	// idleTime is how long a server in the background goes on when nobody asks for anything.
 	idleTime = 30 * time.Minute
-	// startTime is how long it may take until it answers.
+	// startTime is how long a started server may take to answer.
 	startTime = 10 * time.Second
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// Memory is what is measured.
+// Memory is the memory under test.
 type Memory interface {
 	// Retain is given a session when it is over.
 	Retain(ctx context.Context, s *Session) error

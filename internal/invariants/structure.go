@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// pins are the messages that have to come out byte for byte: system messages before
-// the first message in the role of the user, instructions of a project, those that are
-// marked to be kept, and those that the report says are pinned. Which message says what
-// the task is only the report knows.
+// pins returns the messages that have to come out byte for byte: system messages before the first
+// message in the role of the user, instructions of a project, those that are marked to be kept, and
+// those that the report says are pinned. Only the report knows which message is the task.
 func pins(ms []message, reported []string) map[int]bool {
 	out, head := make(map[int]bool), true
 	for i, m := range ms {

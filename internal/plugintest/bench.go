@@ -17,8 +17,8 @@ func ReportSpread(b *testing.B, all []time.Duration, what string) {
 	b.ReportMetric(float64(all[len(all)-1].Microseconds())/1e3, "worst-"+what+"-ms")
 }
 
-// Pauses is the longest time that the world was being stopped, or stood, while
-// f ran and the collector did all the time.
+// Pauses returns the longest stop-the-world pause of the collector while f ran. The collector runs all
+// that time.
 func Pauses(f func()) time.Duration {
 	before := pauseCounts()
 	stop, stopped := make(chan struct{}), make(chan struct{})

@@ -202,8 +202,8 @@ func (kv *Folder) expected(ctx context.Context, ns string, c *Change) error {
 	return nil
 }
 
-// reserve says why a change of the usage is too much, and is not mistaken by an
-// old count. The function it returns counts the change, once it is made.
+// reserve checks a change against the quota, recounting first if the count may be stale, and returns
+// why it is refused. Call grown once the change is made: it counts it.
 func (kv *Folder) reserve(
 	ctx context.Context, root *os.Root, ns string, grow func(usage) usage,
 ) (grown func(), err error) {

@@ -158,8 +158,8 @@ func (w *messageWriter) content(c abi.Content) {
 	w.write([]byte(`]`))
 }
 
-// part writes a part as it was read, or one that was made: a part that has a
-// text and encodes like one of its type alone, once the text is taken from it.
+// part writes a content part. One that holds nothing but a type and a text has its text escaped piece
+// by piece; any other is written whole.
 func (w *messageWriter) part(p abi.Part) {
 	bare, made := p, abi.Part{Type: p.Type}
 	bare.Text = ""

@@ -35,7 +35,7 @@ func (c *idleCache) shrink() {
 			}
 		}
 		oldest.used = append(oldest.used, oldest.remove(0))
-		oldest.wanted = false // or two pools could take from each other for ever
+		oldest.wanted = false // not refilled now: two pools would evict each other's instances for ever
 		oldest.wake()
 	}
 }

@@ -1,7 +1,7 @@
 package bpe
 
-// origin is what a token was merged from: the two tokens (not those of a single byte), the longest other token that it
-// begins with, or none, and its length in bytes.
+// origin packs the two tokens that a token was merged from (none for one byte), the longest other token
+// that it begins with, or none, and its length in bytes.
 type origin uint64
 
 const (
@@ -16,11 +16,12 @@ func (o origin) right() token { return token(o >> rightShift & idMask) }
 func (o origin) lead() token  { return token(o >> leadShift & idMask) }
 func (o origin) size() int    { return int(o & (1<<sizeBits - 1)) }
 
-// origin is what a token was merged from, which was explained.
+// origin returns the origin of a token that was explained.
 func (v *vocabulary) origin(t token) origin { return origin(v.origins[t].Load()) }
 
-// explain works out what the token was merged from whose bytes a text is, and all that it came from. Each token is
-// explained once; those that it rests on come first, so that others see all or nothing of it.
+// explain returns the token that the text spells, and records what it was merged from. The tokens it
+// rests on are recorded first, so that a concurrent reader never sees half of an origin. Each token is
+// explained once.
 func (v *vocabulary) explain(text string) token {
 	n, lead := v.find(text)
 	at := v.node(n)

@@ -59,7 +59,7 @@ func (w *Rewrite) Relink(links []Link, ids []string) Chain {
 			r.stay[i] = r.ancestor(i)
 		}
 	}
-	next := make([]int, n+1) // the first entry of the chain that stays from a place on
+	next := make([]int, n+1) // next[i] is the first entry of the main chain at or after i that stays; -1 for none
 	next[n] = -1
 	for i := n - 1; i >= 0; i-- {
 		if next[i] = next[i+1]; w.Keep[i] && links[i].Main {

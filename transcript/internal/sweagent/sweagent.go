@@ -66,8 +66,8 @@ type observation struct {
 	kind    jsondoc.Place
 }
 
-// readConfig reads the model and the task's id from what SWE-agent was run
-// with. Some versions write it as a string; it says nothing then.
+// readConfig reads the model and the task's id from what SWE-agent was run with. Some versions write
+// that as a string, which is ignored.
 func (t *trajectory) readConfig(o *jsondoc.Object) {
 	in := func(o *jsondoc.Object, key string) *jsondoc.Object {
 		if !o.Is(key, '{') {

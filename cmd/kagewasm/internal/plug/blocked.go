@@ -27,7 +27,8 @@ func Blocked(steps []Step) error {
 	return nil
 }
 
-// takenFolder looks for what stands where a folder is wanted, or one above it, and is none.
+// takenFolder returns the nearest path at or above dir where something stands, and whether that is no
+// folder.
 func takenFolder(dir string) (at string, taken bool) {
 	for ; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil {
