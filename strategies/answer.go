@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// rules hold an answer to what a summary has to be.
+// rules are what an answer has to keep to, to be a summary.
 type rules struct {
 	outline  note.Outline
 	cap      int // tokens
@@ -19,10 +19,10 @@ type rules struct {
 	count    func(string) int
 }
 
-// accept returns the summary an answer is, made fit, or why it is none. The
-// answer must be smaller than what goes. Shape is repaired, and
-// content never made up: a few missing sections are marked as empty, and too
-// many words cut at the end of the longest sections.
+// accept returns the summary that an answer is, made fit, or an error that says why it is none. The
+// answer must be smaller than what it replaces. Its shape is repaired, and content is never made up: a
+// few missing sections are marked as empty, and too many words are cut at the end of the longest
+// sections.
 func (j rules) accept(resp abi.ModelResponse, conversation string) (string, error) {
 	if resp.StopReason != "" && resp.StopReason != abi.StopEnd {
 		return "", j.refuse("it ended before it was complete (%s)", label(string(resp.StopReason)))
@@ -56,8 +56,8 @@ func (j rules) accept(resp abi.ModelResponse, conversation string) (string, erro
 	return text, nil
 }
 
-// shape sees to the sections. Half of them make a summary that forgot some;
-// those are marked as empty at the end. Fewer make something else.
+// shape returns the text with missing sections marked as empty at the end. With at least half of the
+// sections it is a summary that forgot some. With fewer it is something else, and an error.
 func (j rules) shape(text string) (string, error) {
 	missing := j.outline.Missing(text)
 	switch all := len(j.outline.Sections); {
@@ -112,16 +112,15 @@ func readable(text string) bool {
 	return words > 0 && 3*words >= all
 }
 
-// What stands for a page has the bytes of the shortest answer in any script, two
-// characters of Chinese. What stands for a morning's work has those of a sentence.
+// A summary of a page has at least the bytes of the shortest answer in any script, two characters of
+// Chinese. A summary of a morning's work has at least those of a sentence.
 const (
 	answerBytes, answerPer     = 5, 100   // at least one for so many tokens
 	sentenceBytes, sentencePer = 20, 1000 // and one for so many
 )
 
-// tooShort reports whether a text cannot stand for so many tokens: "x" or "all done"
-// says nothing to go on with, whoever wrote it. No length tells a good sentence from a
-// bad one, so no more than one is asked for.
+// tooShort reports whether a text cannot stand for so many tokens: "x" or "all done" says nothing to go
+// on with. No length tells a good sentence from a bad one, so no more than a sentence is asked for.
 func tooShort(text string, tokens int) bool {
 	least := max(min(tokens/answerPer, answerBytes), min(tokens/sentencePer, sentenceBytes))
 	return len(strings.TrimSpace(text)) < least || least > 1 && !readable(text)
@@ -143,6 +142,6 @@ func quotes(answer, conversation string) bool {
 	return ok && strings.Contains(answer, strings.TrimPrefix(tag, "<"))
 }
 
-// refusal is how models decline, where no section could be missing.
+// refusal matches how models decline, where no section could be missing.
 var refusal = regexp.MustCompile(
 	`(?i)^(i['’]?m sorry|i am sorry|sorry,|i can['’]?t|i cannot|i am unable|i['’]m unable|as an ai)`)

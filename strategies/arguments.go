@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// shortValue is up to how many bytes a value in tool-call arguments is kept
-	// as it is: a path, a command, a number.
+	// shortValue is the most bytes of a value in tool-call arguments that is kept as it is: a path, a
+	// command, a number.
 	shortValue = 256
-	// shortContainer is up to how many bytes a list or an object inside
-	// arguments is kept, without the long texts in it.
+	// shortContainer is the most bytes of a list or an object inside arguments that is kept, without
+	// the long texts in it.
 	shortContainer = 1024
-	// openContainers is how deep they are looked into.
+	// openContainers is how deep lists and objects are looked into.
 	openContainers = 4
 )
 
@@ -25,10 +25,9 @@ const (
 // texts between, which can be replaced without touching a key.
 type arguments struct {
 	segments []segment
-	// bare is set where they are no JSON: then the one text stands without
-	// quotes.
+	// bare is set where the arguments are not JSON: the one text then stands without quotes.
 	bare bool
-	// key is the first one of an object, as JSON, "" where there is none.
+	// key is the first key of an object, as JSON, or "" where there is none.
 	key string
 }
 
@@ -40,7 +39,7 @@ type segment struct {
 	tokens int // of a long text
 }
 
-// takeApart parses arguments. What is no object is one text.
+// takeApart parses arguments. Arguments that are no object become one text.
 func takeApart(doc string, count func(string) int) arguments {
 	a := arguments{bare: !json.Valid([]byte(doc))}
 	raw := strings.TrimSpace(doc)
@@ -115,7 +114,7 @@ func (a *arguments) keep(json string) { a.add(segment{json: json}) }
 
 func (a *arguments) add(s segment) { a.segments = append(a.segments, s) }
 
-// kept is how many bytes stay whatever becomes of the long texts.
+// kept returns how many bytes stay even when all long texts are removed.
 func (a *arguments) kept() (n int) {
 	for _, s := range a.segments {
 		n += len(s.json)
@@ -144,10 +143,9 @@ func (a *arguments) notices() string {
 	return a.write(func(_ string, tokens int) string { return pruneNotice(tokens) })
 }
 
-// clipped brings the arguments within limit tokens: the long texts keep their
-// beginning and end, as much as fits, or are a notice. Arguments that are long
-// without any long text are one notice under their first key: an agent that
-// sees keys of ours learns to write them.
+// clipped returns the arguments within limit tokens: each long text keeps as much of its beginning and
+// end as fits, or becomes a notice. Arguments that are long without any long text become one notice
+// under their first key: an agent that sees keys of ours learns to write them.
 func (a *arguments) clipped(tokens, limit int, count func(string) int) string {
 	share := limit
 	for range 6 {
@@ -177,7 +175,7 @@ func (a *arguments) clipped(tokens, limit int, count func(string) int) string {
 	}
 }
 
-// trim is s without what it begins and ends with, or "".
+// trim returns s without start and end, or "" where s does not have both.
 func trim(s, start, end string) string {
 	s, begins := strings.CutPrefix(s, start)
 	s, ends := strings.CutSuffix(s, end)

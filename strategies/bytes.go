@@ -8,9 +8,8 @@ const (
 	linkBytes    = len(`,"tool_call_id":,"name":`)
 )
 
-// Bytes is what a message adds to the body of a request, as the OpenAI format
-// writes it: media in full, texts with their escapes. Other formats differ by a
-// few bytes a message.
+// Bytes returns how many bytes a message adds to the body of a request in the OpenAI format: media in
+// full, texts with their escapes. Other formats differ by a few bytes a message.
 func Bytes(m *abi.Message) int {
 	n := messageBytes
 	if parts := m.Content.Parts(); m.Content.IsParts() {
@@ -32,7 +31,7 @@ func Bytes(m *abi.Message) int {
 	return n
 }
 
-// textBytes is the length of s as a JSON string.
+// textBytes returns the length of s as a JSON string.
 func textBytes(s string) int {
 	n := len(s) + 2
 	for i := range len(s) {
@@ -41,7 +40,7 @@ func textBytes(s string) int {
 	return n
 }
 
-// escape is how many bytes a byte takes more in a JSON string.
+// escape is how many more bytes a byte takes in a JSON string.
 var escape = func() (t [256]uint8) {
 	for c := range 0x20 {
 		t[c] = 5

@@ -2,13 +2,11 @@ package strategies
 
 import "github.com/kagewasm/kagewasm/abi"
 
-// capped returns edits that bring each single tool result, and each single
-// call's arguments, within limit tokens, in the current turn too: one giant
-// message must not make every request fail. Media in a result that is over it
-// become a reference ("[image image/png, 1.2 MB]"); texts keep their beginning
-// and end. Where not even that fits, the notice stands alone. Pinned messages
-// stay. Where may is set, only messages that it reports true for are cut. 0 or
-// less is no limit.
+// capped returns edits that bring each single tool result, and each single call's arguments, within
+// limit tokens, in the current turn too: one giant message must not make every request fail. Media in a
+// result that is over the limit become a reference ("[image image/png, 1.2 MB]"); texts keep their
+// beginning and end. Where not even that fits, only the notice is left. Pinned messages stay as they
+// are. Where may is set, only messages for which it reports true are cut. A limit of 0 or less is none.
 func capped(v *View, limit int, may func(i int) bool) []abi.Edit {
 	if limit <= 0 {
 		return nil
@@ -42,8 +40,8 @@ func capResult(m *abi.Message, tokens, limit int, count abi.Counter) (shortened,
 	return replace(m, tokens, pruneNotice(tokens), count)
 }
 
-// capArguments returns arguments within the limit, and the tokens of those it
-// was given. A token is a byte at least: what is short enough is not counted.
+// capArguments returns arguments within the limit, and the tokens that they had. A token has at least a
+// byte: arguments that have no more bytes than that are not counted.
 func capArguments(args string, limit int, count abi.Counter) (string, int) {
 	if textBytes(args) <= limit {
 		return args, 0

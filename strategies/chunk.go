@@ -8,7 +8,7 @@ type entry struct {
 	tokens int
 }
 
-// between is what joining two entries costs, in tokens, at most.
+// between is the most tokens that joining two entries costs.
 const between = 2
 
 // chunks divides entries into so many texts of about the same size, into fewer
@@ -32,8 +32,8 @@ func chunks(entries []entry, parts, budget int) []string {
 	return out
 }
 
-// fill is how many entries the next of so many parts takes: its share of what
-// is left, and enough left over for each of the others.
+// fill returns how many entries the next of so many parts takes: its share of the tokens that are left,
+// and not so many that one of the other parts gets none.
 func fill(entries []entry, parts, left, budget int) int {
 	share := (left + parts - 1) / parts
 	size, n := 0, 0

@@ -10,8 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Delegate takes what a plugin proposes: a list of messages, or a summary, for which it
-// lets the oldest go as [Drop] does, or all that may go where the summary covers all.
+// Delegate is the strategy of a plugin's proposal: a list of messages, or a summary. For a summary it
+// removes the oldest as [Drop] does, or all that may go where the summary covers all.
 type Delegate struct {
 	Drop
 	// Output is what the plugin answered, and Source which plugin it is.
@@ -48,7 +48,7 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 	return plan, v.summarySays(plan.Summary, plan.Supersede)
 }
 
-// cut lets go what the summary stands for.
+// cut returns the plan that removes what the summary stands for.
 func (d Delegate) cut(v *View, b Budget) (abi.Plan, error) {
 	switch d.Output.Covers {
 	case "":
@@ -66,8 +66,8 @@ func (d Delegate) cut(v *View, b Budget) (abi.Plan, error) {
 		Message: fmt.Sprintf("covers is %.40q", d.Output.Covers), Hint: "say all, or leave it out"}
 }
 
-// summarySays refuses a summary that is too short to stand for what goes: the strategy
-// does better.
+// summarySays returns an error where a summary is too short to stand for what goes: the strategy does
+// better then.
 func (v *View) summarySays(summary string, gone []string) error {
 	stood, goes := 0, set.Of(gone...)
 	for i := range v.Messages {
@@ -84,8 +84,8 @@ func (v *View) summarySays(summary string, gone []string) error {
 	return nil
 }
 
-// summaryFits refuses a summary whose length alone says that it is too long. Nothing
-// of it was counted or read before.
+// summaryFits returns an error where a summary is too long by its bytes alone, before it is counted or
+// read.
 func (v *View) summaryFits(summary string) error {
 	code, most := abi.CodeGrew, v.Total
 	if len(summary) <= most*maxTokenBytes {

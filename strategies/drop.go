@@ -8,15 +8,14 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Drop lets the oldest go. It is the floor: it needs nobody and cannot fail.
-// Where what has to stay does not fit, all that can go goes.
+// Drop removes the oldest. It is the floor: it calls nothing and cannot fail. Where what has to stay
+// does not fit, all that may go goes.
 type Drop struct {
 	Keep KeepConfig
-	// ProtectedTools are those whose output Keep.ToolTokens does not cut. Nil
-	// is read and skill.
+	// ProtectedTools are the tools whose output Keep.ToolTokens does not cut. Nil is read and skill.
 	ProtectedTools []string
-	// PreserveRecent is how many of the newest messages are not to be lost to a giant
-	// among them: see [SummarizeConfig.PreserveRecent].
+	// PreserveRecent is how many of the newest messages a giant among them must not displace: see
+	// [SummarizeConfig.PreserveRecent].
 	PreserveRecent int
 }
 
@@ -30,7 +29,7 @@ func (d Drop) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 	return d.plan(v, b, 0), nil
 }
 
-// plan lets the oldest go for the note and so many tokens more.
+// plan returns the plan that removes the oldest, to make room for the note and more tokens beside it.
 func (d Drop) plan(v *View, b Budget, more int) abi.Plan {
 	c, budget := b.settle(v, func(budget int) choice {
 		budget += more
@@ -39,7 +38,7 @@ func (d Drop) plan(v *View, b Budget, more int) abi.Plan {
 	return abi.Plan{Source: DropSource, Supersede: c.gone, Edit: c.edits, Note: budget}
 }
 
-// choice is what goes, what is shortened in what stays, and what was prepared
+// choice is what a plan removes, what it shortens in the messages that stay, and what was prepared
 // where a model is to write a summary.
 type choice struct {
 	gone  []string
@@ -48,10 +47,10 @@ type choice struct {
 	err   error // why there is no preparation
 }
 
-// choose makes a choice that leaves budget tokens for what is inserted. Tool
-// output and arguments are cut down where the configuration says how large they
-// may be; else the giants among the newest messages that would go, and what
-// stands right before all that stays, to the room that is left.
+// choose returns a choice that leaves budget tokens for what is inserted. Tool output and arguments are
+// cut down where the configuration says how large they may be. Otherwise giants are cut to the room
+// that is left: those among the newest messages that would go, and those that stand right before all
+// that stays.
 func (d Drop) choose(v *View, budget int, what func(*View) choice) choice {
 	edits := shortenRecent(v, d.Keep.ToolTokens, d.ProtectedTools)
 	v, _ = v.Edited(edits)
@@ -67,12 +66,12 @@ func (d Drop) choose(v *View, budget int, what func(*View) choice) choice {
 	return c
 }
 
-// minCap is the least that a message is capped to where nothing is configured,
-// in tokens: less says too little.
+// minCap is the least number of tokens that a message is cut to where nothing is configured: less says
+// too little.
 const minCap = 256
 
-// caps are the edits to v, of which gone would go, that make giants small enough
-// for more to stay.
+// caps returns edits of v that make giants small enough for more messages to stay. gone are the ids
+// that would go without them.
 func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	if n := d.Keep.MessageTokens; n != 0 {
 		return capped(v, n, nil)
@@ -81,8 +80,8 @@ func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 		return nil
 	}
 	goes := set.Of(gone...)
-	// As many of the last messages as a summary leaves word for word are not to
-	// be lost to a giant among them.
+	// As many of the last messages as a summary leaves word for word must not be displaced by a giant
+	// among them.
 	recent := len(v.Messages)
 	if n := preserved(d.PreserveRecent); n > 0 {
 		recent = (&KeepConfig{Messages: n}).start(v)
@@ -105,7 +104,7 @@ func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	return edits
 }
 
-// replaced puts later edits in the place of earlier ones of the same text.
+// replaced returns edits in which later ones take the place of earlier ones of the same text.
 func replaced(edits, later []abi.Edit) []abi.Edit {
 	place := func(e abi.Edit) abi.Edit { return abi.Edit{ID: e.ID, Call: e.Call} }
 	at := make(map[abi.Edit]int, len(edits))

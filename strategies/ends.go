@@ -7,11 +7,11 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// ends brings a text of so many tokens within limit: its beginning and its end,
-// of at most end tokens each, and between them a line with the notice of what
-// was left out. Where that cannot be done the notice stands alone.
+// ends returns a text of so many tokens within limit: its beginning and its end, of at most end tokens
+// each, and between them a line that says how much was left out. Where that cannot be done it returns
+// the notice alone.
 //
-// What is counted are the pieces, never the whole text.
+// Only the pieces are counted, never the whole text.
 func ends(text string, tokens, limit, end int, count func(string) int) string {
 	all := pruneNotice(tokens)
 	end = min(end, (limit-count(all)-1)/2)
@@ -40,9 +40,9 @@ func line(s string) string {
 	return s + "\n"
 }
 
-// fit returns the longest piece of text that it finds within n tokens, and its
-// tokens. It begins with a piece of size bytes and corrects that by what the
-// piece turns out to cost, so that a few pieces are counted whatever the text.
+// fit returns the longest piece of text that it finds within n tokens, and the tokens of that. It
+// begins with a piece of size bytes and corrects that by what the piece costs, so that only a few
+// pieces are counted, however long the text is.
 func fit(text string, n, size int, cut func(string, int) string, count func(string) int) (best string, tokens int) {
 	for round := 0; size > 0 && (round < 6 || best == ""); round++ {
 		piece := cut(text, size)
@@ -62,8 +62,8 @@ func fit(text string, n, size int, cut func(string, int) string, count func(stri
 	return best, tokens
 }
 
-// first is the beginning of s of at most size bytes, cut after a line where one
-// ends in its last quarter, else between runes.
+// first returns the beginning of s, of at most size bytes, cut after a line where one ends in its last
+// quarter, else between runes.
 func first(s string, size int) string {
 	if size >= len(s) {
 		return s
@@ -75,7 +75,7 @@ func first(s string, size int) string {
 	return s
 }
 
-// last is the end of s, in the same way.
+// last returns the end of s, cut in the same way.
 func last(s string, size int) string {
 	if size >= len(s) {
 		return s

@@ -13,7 +13,7 @@ func worthAnother(err error) bool {
 	return !errors.Is(err, errNoBudget) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err))
 }
 
-// isTooLong reports whether a request did not fit, whoever says so.
+// isTooLong reports whether an error says that a request did not fit, from a provider or from here.
 func isTooLong(err error) bool {
 	switch abi.CodeOf(err) {
 	case abi.CodeContextLength, abi.CodeExceedsWindow, abi.CodeInputLimit:
@@ -22,10 +22,10 @@ func isTooLong(err error) bool {
 	return false
 }
 
-// errNoBudget marks what shorter tool results cannot help.
+// errNoBudget marks a failure that shorter tool results cannot help.
 var errNoBudget = errors.New("no room for a transcript")
 
-// tooLong is the error of a request that is not even sent.
+// tooLong returns the error of a request that is too long to be sent.
 func tooLong(cause error, format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeContextLength, Op: summarizeName, Phase: abi.PhaseCall, Err: cause,
 		Message: fmt.Sprintf(format, args...), Hint: hintTooLong}
@@ -35,7 +35,7 @@ func tooLong(cause error, format string, args ...any) error {
 // is being compacted already.
 const hintTooLong = "use a model with a larger window for summaries, or a shorter prompt"
 
-// failure is an *abi.Error for what a model call failed with.
+// failure returns an *abi.Error for what a model call failed with.
 func failure(ctx context.Context, err error) *abi.Error {
 	out := &abi.Error{Code: abi.CodeOf(err), Op: summarizeName, Phase: abi.PhaseCall, Message: err.Error(), Err: err,
 		Hint: "nothing was changed; the next strategy takes over"}
@@ -62,8 +62,9 @@ func failure(ctx context.Context, err error) *abi.Error {
 	return out
 }
 
-// stated is the window that a provider names where it refuses a request of so many tokens,
-// 0 where it names none. One that does not say what the request took is believed.
+// stated returns the window, in tokens, that a provider names where it refuses a request of so many
+// tokens, 0 where it names none. Where it does not say what the request took, the window it names is
+// believed.
 func stated(err error, request int) int {
 	x := abi.ExceededBy(err)
 	if n, ok := x.Window(request); ok {

@@ -8,15 +8,16 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 )
 
-// ShortenFixed cuts down giant output and arguments in what has to stay, where they leave
-// no room for a note under the target. They are cut to half of the target first, and to
-// less where that is not enough: many calls may have been answered at once, with no giant
-// among the results. What fits is left alone: the model may not have seen it yet. Output is
-// that of tools, and what programs wrote in the role of the user: a command that a person
-// ran, for one. Of the latter recall says in one line how the rest can be read. It is cut
-// too where it alone leaves a note less than its due under the lower threshold: what a
-// command printed is no reason to forget the session. It returns the view with them cut,
-// and the ids of those.
+// ShortenFixed cuts down giant output and arguments in messages that have to stay, where they leave no
+// room for a note under the target. It returns the view with them cut, and the ids of the messages that
+// were cut.
+//
+// They are cut to half of the target first, and to less where that is not enough: many calls may have
+// been answered at once, with no giant among the results. What fits is left alone, since the model may
+// not have seen it yet. Output is that of tools, and what programs wrote in the role of the user, such
+// as a command that a person ran. For the latter, recall says in one line how the rest can be read. It
+// is also cut where it alone leaves a note less than its due under the lower threshold: what a command
+// printed is no reason to forget the session.
 func ShortenFixed(v *View, keep KeepConfig, n NoteConfig, recall string) (*View, []string) {
 	if keep.MessageTokens < 0 || v.All {
 		return v, nil
@@ -54,10 +55,10 @@ func (v *View) printed(i int) bool {
 	return m.Kind == abi.KindBash || m.Kind == "" && !m.IsPerson()
 }
 
-// ShortenWords cuts down giants that persons wrote, the task and what the model is busy
-// with, where they leave no room for a note under the target. Their words are worth more
-// than any output, so it comes after [ShortenFixed]. Messages for which held reports true
-// stay as they are. recall says in one line how the rest of them can be read.
+// ShortenWords cuts down giants that persons wrote, the task and what the model is busy with, where
+// they leave no room for a note under the target. Call it after [ShortenFixed]: persons' words matter
+// more than any output. Messages for which held reports true stay as they are. recall says in one line
+// how the rest of the others can be read. It returns what ShortenFixed does.
 func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message) bool, recall string) (
 	*View, []string) {
 	if keep.MessageTokens < 0 {
@@ -68,8 +69,8 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 	})
 }
 
-// excerpted leaves beginning and end of messages in the role of the user that have to stay
-// and cost more than limit tokens.
+// excerpted returns the view with only the beginning and the end of messages in the role of the user
+// that have to stay and cost more than limit tokens, and the ids of those.
 func (v *View) excerpted(limit int, recall string, may func(i int) bool) (after *View, ids []string) {
 	var list []firewall.Excerpt
 	for i := range v.Messages {
@@ -82,16 +83,16 @@ func (v *View) excerpted(limit int, recall string, may func(i int) bool) (after 
 }
 
 const (
-	// manyParts is the least part of the target that outputs are shortened to, where many stay,
-	// and leastOutput the tokens that are left of one in any case.
+	// manyParts is the part of the target, one of so many, that outputs are shortened to at the least,
+	// where many stay. leastOutput is how many tokens of one are left in any case.
 	manyParts   = 32
 	leastOutput = 128
-	// fewParts is that part of what persons wrote.
+	// fewParts is the same for what persons wrote.
 	fewParts = 8
 )
 
-// shortenUnder shortens to half of the target, and to a quarter and so on down to one of so
-// many parts, as long as what has to stay leaves a note a budget that wants it.
+// shortenUnder shortens to half of the target, then to a quarter and so on, down to one of so many
+// parts, as long as what has to stay leaves a note a budget for which wants reports true.
 func shortenUnder(v *View, n NoteConfig, parts, least int, wants func(Budget) bool,
 	to func(v *View, limit int) (*View, []string)) (after *View, all []string) {
 	for share := 2; share <= parts; share *= 2 {
@@ -110,7 +111,7 @@ func shortenUnder(v *View, n NoteConfig, parts, least int, wants func(Budget) bo
 // stays reports whether message i belongs to a unit that may not go.
 func (v *View) stays(i int) bool { return !v.Candidate(v.Units[v.UnitOf[i]]) }
 
-// excerpts bring a message of so many tokens to about limit: each of its texts keeps the
+// excerpts returns what brings a message of so many tokens to about limit: each of its texts keeps the
 // same share of its beginning and end.
 func excerpts(m *abi.Message, tokens, limit int, count abi.Counter) (list []firewall.Excerpt) {
 	cut := func(part int, text string) {
@@ -135,5 +136,5 @@ func excerpts(m *abi.Message, tokens, limit int, count abi.Counter) (list []fire
 	return list
 }
 
-// markTokens is what the mark takes that stands for what is left out of a text.
+// markTokens is how many tokens the mark takes that stands for what is left out of a text.
 const markTokens = 48

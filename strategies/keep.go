@@ -2,25 +2,23 @@ package strategies
 
 import "github.com/kagewasm/kagewasm/abi"
 
-// KeepConfig says what a compaction leaves of a session, and how large. With
-// the zero value as much of the end stays word for word as fits the target.
+// KeepConfig says what a compaction leaves of a session, and how large. With the zero value as much of
+// the end stays word for word as fits the target.
 //
-// Messages, Tokens and Exchanges let more go than the target asks for. Where both are
-// set, Tokens is the budget of Exchanges. Where Messages asks for a larger end than
-// these, that one stays. None of them makes a compaction fail: where what they keep
-// does not fit, less stays, down to nothing.
+// Messages, Tokens and Exchanges let more go than the target asks for. Where both are set, Tokens is
+// the budget of Exchanges. Where Messages asks for more of the end than these, that much stays. None of
+// them makes a compaction fail: where what they keep does not fit, less stays, down to nothing.
 type KeepConfig struct {
 	// Messages at the end that stay, not counting those of the kinds
 	// display_only, bookmark and metadata.
 	Messages int
-	// Tokens at the end that stay. Without Exchanges the message that crosses the
-	// line stays with them.
+	// Tokens at the end that stay. Without Exchanges the message that crosses the limit stays too.
 	Tokens int
-	// Exchanges at the end that stay: a message of a person with all that follows.
-	// With Tokens as many of them stay whole as those hold, and at least one.
+	// Exchanges at the end that stay: a message of a person with all that follows, up to the next. With
+	// Tokens as many of them stay whole as fit that, and at least one.
 	Exchanges int
-	// ToolTokens cuts tool output in what stays to about so many tokens each,
-	// beginning and end. 0 leaves it.
+	// ToolTokens cuts tool output in messages that stay to about so many tokens each, beginning and
+	// end. 0 leaves it as it is.
 	ToolTokens int
 	// MessageTokens caps one tool result, or one call's arguments, in what a
 	// compaction leaves: what is over keeps its beginning and end. Negative
@@ -34,13 +32,13 @@ type KeepConfig struct {
 	// Where that leaves no room, what has to stay of what persons wrote is cut too, unless
 	// it is switched off: see [ShortenWords].
 	MessageTokens int
-	// OnePiece lets nothing that may go stay before something that goes, for hosts that keep a
-	// session from one message on. By default a giant may go alone.
+	// OnePiece makes what stays one piece: no message that may go stays before one that goes, for hosts
+	// that keep a session from one message on. By default a giant may go alone.
 	OnePiece bool
-	// DropThinking leaves out what the model thought in answers that stay behind the
-	// first change that pruning or a compaction makes, pinned ones included. For
-	// models that bind it ([tokens.Model]): their provider refuses it there. By default
-	// it stays, and the report warns where the model is known to be one of them.
+	// DropThinking leaves out what the model thought in answers that stay after the first change that
+	// pruning or a compaction makes, pinned ones included. It is for models that bind it
+	// ([tokens.Model]): their provider refuses it there. By default it stays, and the report warns
+	// where the model is known to be one of them.
 	DropThinking bool
 	// Always are the operator's predicates: messages for which one reports true
 	// are never touched.
@@ -50,7 +48,7 @@ type KeepConfig struct {
 // Recent reports whether the configuration says what the recent end is.
 func (k *KeepConfig) Recent() bool { return k.Messages > 0 || k.Tokens > 0 || k.Exchanges > 0 }
 
-// start is the index of the first message that is recent.
+// start returns the index of the first message that is recent.
 func (k *KeepConfig) start(v *View) int {
 	if !k.Recent() {
 		return 0
@@ -70,8 +68,8 @@ func (k *KeepConfig) start(v *View) int {
 	return min(i, k.exchanges(v))
 }
 
-// exchanges is where the recent exchanges begin: whole ones, as many as are wanted and
-// as their budget holds, and at least one.
+// exchanges returns the index where the recent exchanges begin: as many whole ones as are wanted and as
+// their budget holds, and at least one.
 func (k *KeepConfig) exchanges(v *View) int {
 	at := len(v.Messages)
 	if k.Exchanges <= 0 {
@@ -94,7 +92,7 @@ func (k *KeepConfig) exchanges(v *View) int {
 	return 0 // there are fewer, and all of them are recent
 }
 
-// count is how many messages are recent, without those that do not count.
+// count returns how many messages are recent, without those of kinds that do not count.
 func (k *KeepConfig) count(v *View) (n int) {
 	for i := k.start(v); i < len(v.Messages); i++ {
 		if !v.Messages[i].Kind.Internal() {
@@ -104,17 +102,15 @@ func (k *KeepConfig) count(v *View) (n int) {
 	return n
 }
 
-// Cut chooses the messages that have to go for a note of so many tokens to fit
-// in under the target: the oldest units, and everything that is older than the
-// recent end, whether it would fit or not. A unit counts as recent by its last
-// message. Where the recent end does not fit it shrinks. Ids are in session
-// order. Nothing goes where the session fits as it is: then there is nothing to
-// note either. Small earlier summaries do not go alone while the session is
-// under its threshold.
+// Cut returns the ids of the messages that have to go for a note of so many tokens to fit under the
+// target, in session order: the oldest units, and everything that is older than the recent end, even
+// where it would fit. A unit is recent if its last message is. Where the recent end does not fit it
+// shrinks. Where the session fits as it is nothing goes, since there is then nothing to note. Small
+// earlier summaries do not go alone while the session is under its threshold.
 //
-// A single unit that would take more than half of what is left for units, and
-// does not fit, goes before older ones do: one giant result must not cost the
-// session everything before it. Where one piece is to stay, everything before it goes too.
+// A single unit that does not fit, and that would take more than half of what is left for units, goes
+// before older ones do: one giant result must not cost the session everything before it. With
+// keep.OnePiece everything before it goes too.
 func Cut(v *View, note int, keep KeepConfig) []string {
 	from := keep.start(v)
 	if v.Fits() && !v.olderThan(from) {
@@ -149,9 +145,9 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 // smallShare is the part of the window up to which earlier summaries do not go alone.
 const smallShare = 0.04
 
-// summariesAlone reports whether nothing but small earlier summaries would go of a session
-// that is under its threshold. To rewrite them would lose some of what they say, and tell
-// nothing more. Where somebody named the target it is theirs.
+// summariesAlone reports whether only small earlier summaries would go of a session that is under its
+// threshold. Writing them again would lose some of what they say, and tell nothing more. Where somebody
+// named the target it is false.
 func (v *View) summariesAlone(gone []bool) bool {
 	if v.Asked || v.All || v.Total > v.Upper {
 		return false

@@ -7,21 +7,20 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 )
 
-// List is a list of messages with what it costs. Nobody writes to a list; what
-// changes something returns another one.
+// List is a list of messages and their cost; [NewList] makes one. Nobody writes to a list: what changes
+// something returns another one.
 type List struct {
 	Messages []abi.Message
-	// Tokens is the cost of each message, Total that of the whole request:
-	// messages, tool definitions and overhead.
+	// Tokens is the cost of each message. Total is that of the whole request: messages, tool
+	// definitions and overhead.
 	Tokens []int
 	Total  int
-	// Pinned marks the messages that stay; see abi.Pinned. It is nil where nobody
-	// asks.
+	// Pinned marks the messages that stay; see abi.Pinned. It is nil where it is not needed.
 	Pinned []bool
 }
 
-// NewList sums up what messages cost. overhead is what the request costs beside
-// them, in tokens.
+// NewList returns a list with its total. overhead is the cost of the request beside the messages, in
+// tokens.
 func NewList(msgs []abi.Message, tokens []int, pinned []bool, overhead int) List {
 	l := List{msgs, tokens, overhead, pinned}
 	for _, n := range tokens {
@@ -54,8 +53,8 @@ func (l List) changed(msgs []abi.Message, tokens []int, ids []string) (List, []s
 	return after, ids
 }
 
-// Bare returns the list without what the model thought behind the first place where
-// it differs from the messages that came, and the ids of the messages that changed.
+// Bare returns the list without what the model thought after the first place where it differs from the
+// messages that came, and the ids of the messages that changed.
 func (l List) Bare(came []abi.Message, count abi.Counter) (after List, changed []string) {
 	after = l
 	after.Messages, changed = firewall.DropThinking(came, l.Messages)
@@ -101,7 +100,7 @@ func (l List) PinnedAs(other List) List {
 	return l
 }
 
-// ids are those of the messages marked, in session order.
+// ids returns the ids of the marked messages, in session order.
 func (l List) ids(marked []bool) []string {
 	var ids []string
 	for i := range l.Messages {

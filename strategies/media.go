@@ -8,8 +8,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/media"
 )
 
-// plain is what a content says as one text: text as it is, media by reference,
-// any other part as the JSON it is.
+// plain returns a content as one text: text as it is, media by reference, any other part as the JSON it
+// is.
 func plain(c abi.Content) string {
 	if !c.IsParts() {
 		return c.Text()

@@ -11,17 +11,17 @@ import (
 
 const noticeStart = "[Pruned — "
 
-// maxReference is how long the reference in a notice can be, in bytes: the name
-// of a tool and what [toolcall.Subject] says of its call.
+// maxReference is the most bytes of the reference in a notice: the name of a tool and what
+// [toolcall.Subject] says of its call.
 const maxReference = 256
 
-// pruneNotice is what stands for pruned text of n tokens. In the middle of a
-// text it stands on a line of its own, for what was left out there.
+// pruneNotice returns the text that stands for n tokens of pruned text. In the middle of a text it has
+// a line of its own, and stands for what was left out there.
 func pruneNotice(n int) string { return noticeStart + strconv.Itoa(n) + " tokens]" }
 
-// referenceNotice is the notice that says, too, what the text came from, so that
-// the agent can have it again: the tool and the path or
-// the command of its call. It is the plain notice where the call says nothing.
+// referenceNotice returns a notice that also says what the text came from, so that the agent can get it
+// again: the tool, and the path or the command of its call. Where the call says nothing it is the plain
+// notice.
 func referenceNotice(n int, call *abi.ToolCall) string {
 	if call == nil {
 		return pruneNotice(n)
@@ -37,8 +37,8 @@ func referenceNotice(n int, call *abi.ToolCall) string {
 	return strings.TrimSuffix(pruneNotice(n), "]") + ": " + ref + "]"
 }
 
-// isNotice reports whether text is nothing but a notice. One notice may be
-// shorter than another, and yet says more than one about itself.
+// isNotice reports whether text is nothing but a notice. Pruning that again could make it shorter, but
+// would lose how much it stands for.
 func isNotice(text string) bool {
 	rest, ok := strings.CutPrefix(text, noticeStart)
 	if !ok {

@@ -10,13 +10,13 @@ import (
 // preparation is everything that can be known before a model is asked. Indices
 // are into the messages of the view.
 type preparation struct {
-	// Replaced is the cost of all that goes, in tokens.
+	// Replaced is the cost of all that is superseded, in tokens.
 	Replaced int
-	// Fits: what stays is under the target with a summary of the largest size.
-	// Where it is not, fewer kept messages may help.
+	// Fits: what stays is under the target with a summary of the largest size. Otherwise keeping fewer
+	// messages may help.
 	Fits bool
-	// Previous is what the latest earlier summary that goes says, see
-	// [note.Said]. It is empty where there is none.
+	// Previous is the text of the latest earlier summary that is superseded, see [note.Said]. It is
+	// empty where there is none.
 	Previous string
 	// Cut is the index after the last message that goes.
 	Cut int
@@ -25,26 +25,24 @@ type preparation struct {
 	// nothing before it is history itself.
 	SplitTurn           bool
 	History, TurnPrefix []abi.Unit
-	// Supersede are the ids of all that goes, the previous summary and what
-	// the model does not get to read included.
+	// Supersede are the ids of all that is superseded, also of the previous summary and of what the
+	// model does not get to read.
 	Supersede []string
 
-	// Todo is the list of tasks as it stands now; the caller sets it. The model
-	// gets to read it with the last of the history. It is no part of the
-	// summary: who writes the note has it stand below, word for word.
+	// Todo is the list of tasks as it stands now; the caller sets it. The model gets to read it with
+	// the last of the history. It is no part of the summary: the note has it below, word for word.
 	Todo string
 
 	view *View
-	// task and request are messages of persons that stay, without which what
-	// goes cannot be understood: the first, and the split turn's. Or -1.
+	// task and request are the indices of messages of persons that stay, without which what is
+	// superseded cannot be understood: the first message, and the split turn's. -1 for none.
 	task, request int
 }
 
-// prepare decides what goes and what the model gets to read of it, keeping the
-// last keepLast messages. It is pure. There is no preparation where the session
-// is within its targets and nothing older than its recent end is left, where the
-// last entry is a compaction, or where nothing that may go says anything. Then the error, an [abi.Error] with the
-// code bad_summary, says which.
+// prepare returns what is superseded and what the model gets to read of it, where the last keepLast
+// messages stay. It changes nothing. The error, an [abi.Error] with the code bad_summary, says why
+// there is nothing to summarize: the session is within its targets with nothing older than its recent
+// end left, the last entry is a compaction, or nothing that may go says anything.
 func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	switch {
 	case v.Fits() && !cfg.older:
@@ -74,7 +72,7 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 // ErrNothing is the cause where there is nothing that a model could summarize.
 var ErrNothing = errors.New("nothing to summarize")
 
-// nothing is why there is no preparation.
+// nothing returns the error that there is nothing to summarize.
 func nothing(why string) error {
 	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall, Err: ErrNothing,
 		Message: "nothing to summarize: " + why}
@@ -89,7 +87,7 @@ func endsInSummary(msgs []abi.Message) bool {
 	return false
 }
 
-// part divides what goes at the turn in which the cut falls.
+// part divides what is superseded at the turn in which the cut falls.
 func (p *preparation) part(c cut) {
 	turn := turnOf(p.view.Messages, c.end)
 	for _, u := range c.units {
@@ -117,7 +115,7 @@ func (p *preparation) says(units []abi.Unit) bool {
 	return false
 }
 
-// name lists what goes, and finds the messages of persons that stay before it.
+// name lists what is superseded, and finds the messages of persons that stay before it.
 func (p *preparation) name(c cut) {
 	gone := make([]bool, len(p.view.Messages))
 	for _, u := range append(p.History[:len(p.History):len(p.History)], p.TurnPrefix...) {

@@ -24,9 +24,8 @@ var (
 	keptPrompt string
 )
 
-// DefaultPrompt is the prompt that ships, with the sections of
-// the default outline. It is written into a project as [PromptFile], and belongs
-// to the operator from then on.
+// DefaultPrompt returns the prompt that ships, with the sections of the default outline. It is written
+// into a project as [PromptFile], and belongs to the operator from then on.
 func DefaultPrompt() string { return defaultPrompt }
 
 // turnPrefix are the sections of a note on the first part of a split turn.
@@ -36,11 +35,10 @@ var turnPrefix = note.Outline{Name: "turn-prefix", Sections: []note.Section{
 	{Title: "Needed to Go On", About: "what the rest of the turn builds on: paths, names, values"},
 }}
 
-// turnHeading parts the summary of the history from that of the turn's first
-// part.
+// turnHeading separates the summary of the history from that of the turn's first part.
 const turnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
-// sections is an outline as a prompt shows it.
+// sections returns an outline as a prompt shows it.
 func sections(o note.Outline) string {
 	return o.Render(func(s note.Section) string { return s.About })
 }
@@ -48,15 +46,15 @@ func sections(o note.Outline) string {
 // ownPrompt reports whether the operator wrote the prompt.
 func (c summary) ownPrompt() bool { return c.Prompt != "" && c.Prompt != defaultPrompt }
 
-// minKept is the least budget of the host's note that has room for what persons
-// wrote, in tokens. With less the model has to say it.
+// minKept is the least budget of the host's note, in tokens, that has room for what persons wrote. With
+// less the model has to say it.
 const minKept = 500
 
-// tellsKept reports whether the model is told what the host keeps word for word. An
-// operator's prompt says by itself what belongs into the summary.
+// tellsKept reports whether the model is told what the host keeps word for word. An operator's prompt
+// decides that itself.
 func (c summary) tellsKept() bool { return c.host >= minKept && !c.ownPrompt() }
 
-// system is the system prompt, and the outline an answer is held to.
+// system returns the system prompt, and the outline that an answer has to have.
 func (c summary) system() (string, note.Outline) {
 	prompt, o := c.Prompt, c.sections
 	if !c.ownPrompt() {
@@ -80,8 +78,8 @@ func (c summary) system() (string, note.Outline) {
 	return prompt, o
 }
 
-// turnSystem is the system prompt for the first part of a split turn, and the outline an
-// answer is held to. An operator's prompt is for this part too, told what the part is.
+// turnSystem returns the system prompt for the first part of a split turn, and the outline that an
+// answer has to have. An operator's prompt is used for this part too, with a word on what the part is.
 func (c summary) turnSystem() (string, note.Outline) {
 	if !c.ownPrompt() {
 		return turnPrefixPrompt + "\n" + sections(turnPrefix), turnPrefix
@@ -91,8 +89,8 @@ func (c summary) turnSystem() (string, note.Outline) {
 	return prompt + "\n\n" + about, o
 }
 
-// headed reports whether a prompt shows all headings of an outline. What it
-// says under them is its own affair.
+// headed reports whether a prompt shows all headings of an outline. What it says under them does not
+// matter.
 func headed(prompt string, o note.Outline) bool {
 	headings := make(map[string]bool)
 	for line := range strings.Lines(prompt) {
@@ -125,8 +123,8 @@ const (
 	frameFocus        = abi.Kind("focus")
 )
 
-// prompt puts data first, each piece in its frame, and what is asked last: the
-// last word is ours.
+// prompt returns the request: the data first, each piece in its frame, and last what is asked, so that
+// the host has the last word.
 func (q question) prompt() string {
 	var b strings.Builder
 	add := func(kind abi.Kind, note, text string) {
@@ -160,11 +158,11 @@ func (q question) tokens(count func(string) int) int {
 	return count(q.system) + count(q.prompt()) + requestFrame
 }
 
-// requestFrame is what a request costs beside its texts, at most.
+// requestFrame is the most tokens that a request costs beside its texts.
 const requestFrame = 32
 
-// maxFocus bounds the instructions of one compaction, in characters.
+// maxFocus is the most characters of the instructions of one compaction.
 const maxFocus = 2000
 
-// wordsIn is how many words fit a number of tokens, with some to spare.
+// wordsIn returns how many words fit a number of tokens, with some to spare.
 func wordsIn(tokens int) int { return max(1, tokens*3/5) }

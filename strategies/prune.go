@@ -12,9 +12,9 @@ import (
 type PruneConfig struct {
 	// Off switches pruning off, but not trimming.
 	Off bool
-	// ProtectTokens of the newest tool output stay. Default 40,000.
+	// ProtectTokens is how many tokens of the newest tool output stay. Default 40,000.
 	ProtectTokens int
-	// MinimumSavings in tokens below which nothing is done. Default 20,000.
+	// MinimumSavings is the number of tokens below which nothing is done. Default 20,000.
 	MinimumSavings int
 	// ProtectedTools are never pruned, whatever the case of their names. Nil
 	// is read and skill.
@@ -34,7 +34,7 @@ type PruneConfig struct {
 	// Arguments says when the arguments of old tool calls are pruned. Default
 	// [ArgumentsOff].
 	Arguments ArgumentMode
-	// ProtectPercent of the window, at the end of the session, in which
+	// ProtectPercent is the part of the window, in percent, at the end of the session, in which
 	// arguments stay. Default 30.
 	ProtectPercent int
 	// ArgThreshold is the number of tokens above which a call's arguments are
@@ -62,16 +62,16 @@ const (
 
 var defaultProtectedTools = []string{"read", "skill"}
 
-// Prune replaces old tool output by a notice: newest to oldest over tool
-// results, the newest ProtectTokens stay; so do pinned messages, protected
-// tools, notices, and results the notice would not shorten.
+// Prune returns edits that replace old tool output by a notice. The newest ProtectTokens of tool
+// results stay, and so do pinned messages, protected tools, notices, and results that the notice would
+// not shorten.
 //
-// With ShortenTokens, longer results among the newest ProtectTokens keep their
-// beginning and end, and count as what is left of them; pinned messages,
-// protected tools and the current turn stay.
+// With ShortenTokens, longer results among the newest ProtectTokens keep only their beginning and end,
+// and count as what is left of them. Pinned messages, protected tools and the current turn stay as they
+// are.
 //
-// It returns no edits unless they save MinimumSavings in all: what is rewritten
-// is lost to the provider's cache, so it is rewritten seldom.
+// It returns no edits unless they save MinimumSavings in all: what is rewritten is lost to the
+// provider's cache, so it is rewritten seldom.
 func Prune(l List, cfg PruneConfig, count abi.Counter) []abi.Edit {
 	protect := orDefault(cfg.ProtectTokens, defaultProtectTokens)
 	minimum := orDefault(cfg.MinimumSavings, defaultMinimumSavings)
@@ -118,7 +118,7 @@ func Prune(l List, cfg PruneConfig, count abi.Counter) []abi.Edit {
 	return edits
 }
 
-// canPay is the quick look: whether all that is old or long comes to the minimum. Notices
+// canPay reports, with a quick look, whether all that is old or long adds up to the minimum. Notices
 // cannot go, and a session that was pruned before is full of them.
 func canPay(l List, protect, minimum int, long func(int) bool) bool {
 	seen, most := 0, 0
@@ -135,7 +135,7 @@ func canPay(l List, protect, minimum int, long func(int) bool) bool {
 	return most > 0 && most >= minimum
 }
 
-// withNotice is a result that went. The notice with a reference stands where it
+// withNotice returns the edit that replaces a result by a notice: the one with a reference where that
 // saves something, else the plain one.
 func withNotice(m *abi.Message, tokens int, call *abi.ToolCall, reference bool, count abi.Counter) (shortened, bool) {
 	if reference {

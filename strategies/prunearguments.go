@@ -16,11 +16,10 @@ func (m ArgumentMode) due(compaction bool) bool {
 	return m == ArgumentsIteration || m == ArgumentsCompaction && compaction
 }
 
-// PruneArguments takes the long texts out of old tool calls: where a call's
-// arguments have more than ArgThreshold tokens, and stand outside the newest
-// ProtectPercent of the window, texts of more than 256 bytes become notices. Keys
-// and short values (paths, commands, numbers) stay, in their order; arguments
-// that are no object become a notice whole. Pinned messages and the current turn
+// PruneArguments returns edits that take the long texts out of old tool calls. Where a call's arguments
+// have more than ArgThreshold tokens, and stand before the newest ProtectPercent of the window, texts
+// of more than 256 bytes become notices. Keys and short values (paths, commands, numbers) stay, in
+// their order; arguments that are no object become a notice whole. Pinned messages and the current turn
 // stay. compaction says whether one is due, see [ArgumentMode].
 func PruneArguments(v *View, compaction bool, cfg PruneConfig) []abi.Edit {
 	if cfg.Off || !cfg.Arguments.due(compaction) {
@@ -52,8 +51,8 @@ func PruneArguments(v *View, compaction bool, cfg PruneConfig) []abi.Edit {
 	return edits
 }
 
-// editCalls adds an edit for each call of m whose arguments are less in what
-// shorter makes of them. It returns their tokens, too, as they were.
+// editCalls adds an edit for each call of m whose arguments shorter makes smaller. shorter also returns
+// the tokens of the arguments as they were.
 func editCalls(edits []abi.Edit, m *abi.Message, count abi.Counter,
 	shorter func(args string) (short string, tokens int)) []abi.Edit {
 	for k := range m.ToolCalls {

@@ -38,9 +38,9 @@ type shortened struct {
 	tokens int
 }
 
-// shorten brings a tool result of so many tokens within limit: media by
-// reference, and where that does not do, the beginning and end of the text, of
-// at most end tokens each.
+// shorten returns the edit that brings a tool result of so many tokens within limit: media become
+// references, and where that is not enough, only the beginning and end of the text are kept, of at most
+// end tokens each.
 func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shortened, bool) {
 	blank := *m
 	blank.Content = abi.Text("")
@@ -56,9 +56,8 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 	return replace(m, tokens, text, count)
 }
 
-// replace is the edit that puts text in the place of a tool result's content. It
-// is none where the firewall would refuse it or nothing is saved, and for what is
-// a notice already.
+// replace returns the edit that puts text in the place of a tool result's content. It returns none
+// where the firewall would refuse it, where nothing is saved, and for what is a notice already.
 func replace(m *abi.Message, tokens int, text string, count abi.Counter) (shortened, bool) {
 	if !m.Content.IsParts() && isNotice(m.Text()) || strings.TrimSpace(text) == "" ||
 		len(text) >= contentBytes(m.Content) {
@@ -70,7 +69,7 @@ func replace(m *abi.Message, tokens int, text string, count abi.Counter) (shorte
 	return shortened{abi.Edit{ID: m.ID, Call: abi.EditContent, Text: text}, n}, n < tokens
 }
 
-// contentBytes is the length that an edit has to come under.
+// contentBytes returns the length that an edit has to stay below.
 func contentBytes(c abi.Content) int {
 	if !c.IsParts() {
 		return len(c.Text())

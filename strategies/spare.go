@@ -8,21 +8,20 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Spare says which messages need not go. Where only the newest output makes a session too long,
-// that is cut and nothing goes ([Spare.Shorten]). Where a summary is written, the newest
-// messages stay that it left room for ([Spare.Of]): what a summary may take is reserved before
-// it is written.
+// Spare says which messages need not go. [Spare.Shorten] is for a session that only its newest output
+// makes too long: that is cut and nothing goes. [Spare.Of] is for after a summary is written: more of
+// the newest messages stay where it took less than was reserved for it.
 type Spare struct {
-	// Keep says what the recent end is, of which as much stays as fits. What is older goes.
+	// Keep says what the recent end is, of which as much stays as fits. All that is older goes.
 	Keep KeepConfig
-	// Config has the messages at the end that a summary is to leave where Keep says
-	// nothing: see [SummarizeConfig.PreserveRecent]. Where somebody named the target, more
-	// of them may stay, as long as the least number goes that is summarized at once.
+	// Config says how many messages at the end a summary leaves where Keep does not: see
+	// [SummarizeConfig.PreserveRecent]. Where somebody named the target, more of them may stay, as long
+	// as at least WindowMessages go.
 	Config SummarizeConfig
 }
 
-// Of returns what goes without the newest of it: as many units as fit so many tokens. Where
-// output is all that makes the next one too long it is cut to what is left, by the edits.
+// Of returns the messages that still go when the newest of gone stay: as many units as fit room tokens.
+// Where output is all that makes the next unit too long, edits cut it to what is left.
 func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []abi.Edit) {
 	goes, from, recent, spared := set.Of(gone...), s.Keep.start(v), 0, 0
 	if !s.Keep.Recent() {
@@ -63,15 +62,15 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 	return slices.DeleteFunc(slices.Clone(gone), kept), edits
 }
 
-// recentParts is the part of the target that output among the newest messages is shortened to
-// where nothing goes then. It is well below what a giant is: a session that is just under its
-// target is soon over the threshold again.
+// recentParts is the part of the target, one of so many, that output among the newest messages is
+// shortened to where nothing goes then. It is well below what a giant is: a session that is just under
+// its target is soon over the threshold again.
 const recentParts = 12
 
-// Shorten returns the view with the output among the newest messages cut to its beginning and
-// end, where that alone brings the session under its targets: then nothing has to go, and what
-// stands before is as it was. It returns the ids of what is cut; v itself and none where
-// something has to go all the same. What the model is busy with stays whole.
+// Shorten returns the view with the output among the newest messages cut to its beginning and end,
+// where that alone brings the session under its targets: then nothing has to go, and what stands before
+// is as it was. It also returns the ids of the messages that are cut. Where something has to go all the
+// same it returns v itself and no ids. What the model is busy with stays whole.
 func (s *Spare) Shorten(v *View) (*View, []string) {
 	n := s.Config.Recent()
 	if s.Keep.MessageTokens < 0 || s.Keep.Recent() || n == 0 || v.All {
@@ -86,9 +85,9 @@ func (s *Spare) Shorten(v *View) (*View, []string) {
 	return short, ids
 }
 
-// unitWithin are edits that cut the output of a unit to have it in at most so many tokens, and
-// what it has with them: each output to two thirds of that, and to less where somebody named
-// the target or what is to stay. Otherwise a unit that has more goes: kept, it brings the next
+// unitWithin returns edits that cut the output of a unit so that it has at most room tokens, and how
+// many it has with them. Each output is cut to two thirds of room, and to less where somebody named the
+// target or what is to stay. Otherwise a unit that has more goes: kept, it would bring the next
 // compaction nearer.
 func unitWithin(v *View, u abi.Unit, room int, named bool) (edits []abi.Edit, tokens int) {
 	least := room * 2 / 3

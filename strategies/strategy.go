@@ -11,10 +11,10 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// Strategy decides what goes of a session. The engine asks one after the other,
-// writes the note that stands for what goes, and hands the plan to the firewall:
-// the first plan that the firewall takes is applied, and each refusal joins the
-// chain of failures. Implementations are safe for concurrent use.
+// Strategy decides what goes of a session: [Strategy.Plan] returns a plan. The engine asks one strategy
+// after the other, writes the note that stands for what goes, and hands the plan to the firewall. The
+// first plan that the firewall accepts is applied, and each refusal joins the chain of failures.
+// Implementations are safe for concurrent use.
 type Strategy interface {
 	// Plan says what goes of v and what is shortened in what stays. It changes
 	// nothing: v is shared. The result should be under v.Target with b.Note
@@ -29,30 +29,27 @@ type Strategy interface {
 
 // Budget says what a plan may insert, in tokens.
 type Budget struct {
-	// Note is what to leave for all that is inserted: the note in its frame,
-	// and texts of plugins.
+	// Note is how many tokens to leave for all that is inserted: the note in its frame, and texts of
+	// plugins.
 	Note int
-	// Host is the part of it that the host fills with what it reads off the
-	// messages that go.
+	// Host is the part of Note that the host fills with what it reads off the messages that go.
 	Host int
-	// Inject is what texts of plugins may cost together.
+	// Inject is the most tokens of plugins' texts together.
 	Inject int
-	// Failures is how much more than Note the last failures may have, for them
-	// to stand in the note word for word. A plan says in its own Note what it
-	// leaves.
+	// Failures is how many more tokens than Note there may be, for the last failures to stand in the
+	// note word for word. A plan says in its own Note what it leaves.
 	Failures int
 	// Tight: what has to stay leaves nothing under the target. Everything else
 	// goes then, and the note gets a part of what is left up to the next
 	// threshold.
 	Tight bool
-	// cramped: what has to stay leaves the note less than its due.
+	// cramped: what has to stay leaves the note fewer tokens than its due.
 	cramped bool
-	// Read reads messages that would go, as they came to the session, and those that
-	// edits would shorten. It may be nil, and is called in the goroutine that called
-	// Plan.
+	// Read returns the note read off messages that would go, as they came to the session, and off those
+	// that edits would shorten. It may be nil. Call it in the goroutine in which Plan was called.
 	Read func(superseded []string, edits []abi.Edit) *note.Note
-	// FailuresBeside is what the last failures in messages that would go need, in tokens. It costs less than Read, and
-	// is otherwise like it.
+	// FailuresBeside returns how many tokens the last failures in messages that would go need. It costs
+	// less than Read, and is otherwise like it.
 	FailuresBeside func(superseded []string, edits []abi.Edit) int
 }
 
@@ -60,8 +57,7 @@ type Budget struct {
 type NoteBy string
 
 const (
-	// NoteByBoth: the plugin's summary first, then what the host reads off what goes. The
-	// default.
+	// NoteByBoth: the plugin's summary first, then what the host reads off what goes. The default.
 	NoteByBoth NoteBy = "both"
 	// NoteByPlugin: what the plugin says, and nothing of the host's. Where it says
 	// nothing there is no note.
@@ -73,7 +69,7 @@ const (
 
 // NoteConfig is about the note that stands for what goes.
 type NoteConfig struct {
-	// By is who writes the note where a plugin makes the plan. Default both.
+	// By says who writes the note where a plugin makes the plan. Default both.
 	By NoteBy
 	// Tokens is what the host says in a note beside a model's or a plugin's summary:
 	// what failed, todos, files, exact names; without a summary all of the note. It is
@@ -84,36 +80,36 @@ type NoteConfig struct {
 	//   - a fifth of the target, up to 1,000;
 	//   - what the words of persons take, up to 4,000 and 35% of the target.
 	Tokens int
-	// InjectTokens is what plugins' injected texts may cost together, and never
-	// more than an eighth of the target. Default 2,000.
+	// InjectTokens is the most tokens of plugins' injected texts together; they never have more than an
+	// eighth of the target. Default 2,000.
 	InjectTokens int
-	// Redact are patterns of secrets, beside those that are known, that are
-	// taken out of whatever a compaction inserts. NoRedact switches all off.
+	// Redact are patterns of secrets, beside the known ones, that are taken out of whatever a
+	// compaction inserts. NoRedact switches all off.
 	Redact   []*regexp.Regexp
 	NoRedact bool
 }
 
 const (
 	defaultInject = 2000
-	// minHost bounds what the host says in a note where nothing is configured,
-	// smallHost is what it may say in a small window: less says nothing to go on with,
-	// and maxHost does where little goes, in tokens.
+	// minHost is the least number of tokens that the host has in a note where nothing is configured:
+	// with less it says nothing to go on with. In a small window it may have up to smallHost, and where
+	// little goes up to maxHost.
 	minHost   = 150
 	smallHost = 1000
 	maxHost   = 4000
-	// goneShare is what the host says in a note about much that goes, as a part
-	// of it: then a token of the note preserves more than a token of the newest
-	// messages. It is maxNote tokens at most, and noteShare of the target.
+	// goneShare is what the host has in a note about much that goes, as a part of that: a token of the
+	// note then preserves more than a token of the newest messages. It is maxNote tokens at most, and
+	// noteShare of the target.
 	goneShare = 0.07
 	maxNote   = 10_000
 	noteShare = 0.9
-	// tightShare is the part of the window that a note may cost where what
-	// stays leaves no room under the target, and half of what is left up to the
-	// next compaction is less. It is small, so that the note itself never
-	// becomes what the next compaction would have to remove.
+	// tightShare is the part of the window that a note may cost where what stays leaves no room under
+	// the target, and half of what is left up to the next compaction is less. It is small, so that the
+	// note itself never becomes what the next compaction would have to remove.
 	tightShare = 0.02
-	// wordsTimes is how many times what persons wrote a note takes that has it whole, with aroundWords beside each
-	// message, of which maxWords count at most, in tokens. It takes wordsPart of the target at most for that.
+	// A note that has persons' words whole takes wordsTimes the tokens of those words, with aroundWords
+	// added for each message. At most maxWords tokens of a message count. For that the note takes
+	// wordsPart of the target at most.
 	wordsTimes  = 3
 	aroundWords = 8
 	maxWords    = 300
@@ -128,7 +124,7 @@ const (
 	failuresShare     = 0.25
 )
 
-// NewBudget says what a plan may insert that source makes.
+// NewBudget returns what a plan that source makes may insert.
 func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	frame := firewall.FrameTokens(abi.KindSummary, source, v.Count)
 	if c.By == NoteByPlugin && source.Type == abi.SourcePlugin {
@@ -146,8 +142,8 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	return b
 }
 
-// fit takes of a budget what there is no room for beside what stays. Frame is what the note
-// costs without a word in it.
+// fit lowers a budget to what there is room for beside what stays. frame is what the note costs without
+// a word in it.
 func (b *Budget) fit(v *View, frame int) {
 	fixed := v.Fixed()
 	switch left := v.Target - fixed; {
@@ -170,8 +166,8 @@ func (b *Budget) fit(v *View, frame int) {
 	}
 }
 
-// hostTokens is what the host may say in a note: configured, or 0 for its default; negative
-// is nothing.
+// hostTokens returns how many tokens the host may have in a note. configured is the setting: 0 is the
+// default, and a negative number is none.
 func (v *View) hostTokens(configured int) int {
 	switch {
 	case configured < 0:
@@ -187,16 +183,16 @@ func (v *View) hostTokens(configured int) int {
 	return max(defaultHost(v.Total, v.Target), v.wordsHost())
 }
 
-// defaultHost is what the host says in a note of a session of so many tokens
-// that is to come down to the target.
+// defaultHost returns how many tokens the host has in a note of a session of so many tokens that is to
+// come down to the target.
 func defaultHost(total, target int) int {
 	little := max(min(maxHost, target/8), min(smallHost, target/5))
 	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
 	return max(little, much)
 }
 
-// wordsHost is what the host may say in a note for the words of persons to stand in it that may go, in tokens: they
-// are a small part of a session, and worth more of it than anything else.
+// wordsHost returns how many tokens the host may have in a note so that the words of persons which may
+// go stand in it. They are a small part of a session, and matter more than anything else in it.
 func (v *View) wordsHost() int {
 	words := 0
 	for i, person := range abi.Persons(v.Messages) {
@@ -207,8 +203,8 @@ func (v *View) wordsHost() int {
 	return min(words*wordsTimes, maxHost, int(wordsPart*float64(v.Target)))
 }
 
-// earlierNotes is what notes of earlier compactions that go take, in tokens. They are short already: a note of them has
-// as much to say.
+// earlierNotes returns the tokens of the notes of earlier compactions that may go. They are short
+// already: a note of them has as much to say.
 func (v *View) earlierNotes() (tokens int) {
 	for i, m := range v.Messages {
 		if m.Kind == abi.KindSummary && !v.stays(i) {
@@ -218,16 +214,16 @@ func (v *View) earlierNotes() (tokens int) {
 	return tokens
 }
 
-// LeastNote is what the host may say in a note, in tokens, where what stays leaves no
-// room for more under a target that somebody named.
+// LeastNote returns how many tokens the host may have in a note where what stays leaves no room for
+// more under a target that somebody named.
 func (v *View) LeastNote() int { return max(minHost, v.Target/askedShare) }
 
-// noteSlack is how far a note can be over its share of the window: its frame
-// costs what it costs.
+// noteSlack is how many tokens a note can be over its share of the window: its frame cannot be
+// shortened.
 const noteSlack = 128
 
-// WorthTrying reports whether anything could go that is more than the small note
-// an earlier compaction left, which another one would only write again.
+// WorthTrying reports whether anything could go beside the small note that an earlier compaction left.
+// Superseding only that would write it again.
 func (v *View) WorthTrying() bool {
 	return slices.ContainsFunc(v.Units, func(u abi.Unit) bool {
 		m := &v.Messages[u[0]]
@@ -237,9 +233,8 @@ func (v *View) WorthTrying() bool {
 	})
 }
 
-// settle makes a choice with room for the note, and makes it again where the
-// note of what goes has failures to say that need more. It returns what the
-// choice leaves for the note, too.
+// settle makes a choice with room for the note, and makes it again where the failures in what goes need
+// more room. It also returns what the choice leaves for the note.
 func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	c := choose(b.Note)
 	if b.Failures == 0 || b.FailuresBeside == nil || len(c.gone) == 0 {

@@ -10,15 +10,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// summarizeName is who refuses an answer.
+// summarizeName is the Op of errors.
 const summarizeName = "summarize"
 
 const (
 	defaultPreserveRecent   = 10
 	defaultMaxSummaryTokens = 1500
 	defaultSummaryTimeout   = abi.PlanTime
-	// requestSlack is what a request to the summarizer holds beside what is
-	// counted, in tokens: frames, and the difference of tokenizers.
+	// requestSlack is how many tokens a request to the summarizer has beside those that are counted:
+	// frames, and the difference of tokenizers.
 	requestSlack = 512
 )
 
@@ -30,14 +30,13 @@ type SummarizeConfig struct {
 	// Model is the alias of the model that writes the summary. Default the
 	// agent's own.
 	Model string
-	// FastModel, where set, is used for everything but what a person asked for.
+	// FastModel, where set, is used instead of Model, except for a compaction that a person asked for.
 	FastModel string
 	// Prompt is the text of the prompt. Default [DefaultPrompt].
 	Prompt string
-	// Outline names the sections: handoff or continuation. They are written into
-	// the request where Prompt lacks them. Default those whose headings all
-	// stand in Prompt, which is handoff for the prompt that ships, and none for
-	// a prompt of another form.
+	// Outline names the sections: handoff or continuation. They are written into the request where
+	// Prompt lacks them. Default: the outline whose headings all stand in Prompt, which is handoff for
+	// the prompt that ships, and none for a prompt of another form.
 	Outline string
 	// WindowMessages is the least number of messages summarized at once, as far
 	// as there are so many: one fewer if the last of them begins a turn, more if
@@ -51,30 +50,28 @@ type SummarizeConfig struct {
 	// MaxSummaryTokens bounds a summary; an eighth of the window does too.
 	// Default 1,500.
 	MaxSummaryTokens int
-	// ToolResultChars is how much of a tool result the model gets to read, in
-	// characters; of a call's arguments twice that. Each further try has less:
-	// three quarters, a half, a quarter, nothing. Of arguments 200 characters stay.
-	// Default 200.
+	// ToolResultChars is how many characters of a tool result the model gets to read, and of a call's
+	// arguments twice as many. Each further try has less: three quarters, a half, a quarter, nothing.
+	// Of arguments 200 characters stay. Default 200.
 	ToolResultChars int
-	// Chunks is in how many steps history is read, each building on the one
-	// before. There are more where a request would not fit the model. Default 1.
+	// Chunks is the number of steps in which history is read, each building on the one before. There
+	// are more where a request would not fit the model. Default 1.
 	Chunks int
 	// Serial asks for one thing at a time. Otherwise the two parts of a split
 	// turn are summarized side by side.
 	Serial bool
-	// TimeoutMS bounds the making of a plan, in milliseconds: all calls for one
-	// summary together, and the call of a plugin that proposes one. Default five
-	// minutes.
+	// TimeoutMS is how long the making of a plan may take, in milliseconds: all calls for one summary
+	// together, and the call of a plugin that proposes one. Default five minutes.
 	TimeoutMS int
 }
 
-// Recent is how many of the newest messages are to stay.
+// Recent returns how many of the newest messages are to stay.
 func (c *SummarizeConfig) Recent() int { return preserved(c.PreserveRecent) }
 
 func preserved(n int) int { return max(0, cmp.Or(n, defaultPreserveRecent)) }
 
-// Tokens is the most a summary may have in a window: never more than an eighth,
-// or the next few would fill it.
+// Tokens returns the most tokens of a summary in a window: never more than an eighth, since the next
+// few would otherwise fill it.
 func (c *SummarizeConfig) Tokens(window int) int { return max(1, min(c.limit(), window/8)) }
 
 func (c *SummarizeConfig) window() int { return max(0, cmp.Or(c.WindowMessages, 20)) }
@@ -82,7 +79,7 @@ func (c *SummarizeConfig) limit() int {
 	return max(0, cmp.Or(c.MaxSummaryTokens, defaultMaxSummaryTokens))
 }
 
-// levels are the characters of a tool result shown in each try.
+// levels returns how many characters of a tool result each try shows.
 func (c *SummarizeConfig) levels() []int {
 	n := max(0, cmp.Or(c.ToolResultChars, 200))
 	return slices.Compact([]int{n, n * 3 / 4, n / 2, n / 4, 0})
@@ -103,7 +100,7 @@ type Summarize struct {
 	// Config says which model is asked, by Config.Model, and how.
 	Config SummarizeConfig
 	Model  abi.Model
-	// Window is that of the model asked, in tokens. Nil: 128,000 are used.
+	// Window is the window of the model asked, in tokens. Nil: 128,000 are used.
 	Window *int
 	// Focus is what this summary should keep in view: a user's words or a
 	// plugin's. It says what matters and changes none of the rules.
@@ -174,15 +171,15 @@ func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error
 // summary is one summary to be written.
 type summary struct {
 	SummarizeConfig
-	// sections are those an answer must have. Zero: those of the prompt.
+	// sections are the sections that an answer must have. Zero: those of the prompt.
 	sections note.Outline
-	// budget is what the host puts around a summary, in tokens, and host what it says
-	// in the note itself. The cut leaves both.
+	// budget is how many tokens the host puts around a summary, and host how many it has in the note
+	// itself. The cut leaves room for both.
 	budget, host int
-	// older: something goes that is older than the recent end, whatever the target is.
+	// older: what is older than the recent end goes, whatever the target is.
 	older bool
 	focus string
-	// inputTokens bounds one request. 0 is what [abi.FallbackWindow] leaves.
+	// inputTokens is the most tokens of one request. 0 is what [abi.FallbackWindow] leaves.
 	inputTokens int
 }
 
@@ -207,9 +204,9 @@ func (s Summarize) summary(v *View) summary {
 	return cfg
 }
 
-// most prepares a summary that leaves the most of the newest messages: as many
-// as the configuration wants, fewer where they do not fit, down to none. The
-// error says why nothing can be summarized.
+// most returns the preparation of the summary that leaves the most of the newest messages: as many as
+// the configuration wants, fewer where they do not fit, down to none. The error says why nothing can be
+// summarized.
 func (s Summarize) most(v *View, cfg summary) (*preparation, error) {
 	fits, most := 0, cfg.Recent()
 	if s.Keep.Recent() {

@@ -11,27 +11,26 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// written is what a summary came to. On an error it has what was spent and tried.
+// written is a summary that was written. With an error it has what was spent and tried.
 type written struct {
 	// Summary is the text, without a frame.
 	Summary string
-	// Usage is of all calls, failed and refused ones too.
+	// Usage is that of all calls, failed and refused ones too.
 	Usage abi.ModelUsage
-	// Model is the name of the one that answered, or else the alias asked for.
+	// Model is the name of the model that answered, or else the alias asked for.
 	Model string
-	// Attempts are the calls in order: of each try those for the history, then
-	// those for the turn's first part.
+	// Attempts are the calls in order: for each try those for the history, then those for the turn's
+	// first part.
 	Attempts []attempt
 	// SplitTurn: the turn in which the cut falls has a part of its own.
 	SplitTurn bool
-	// Chunks is in how many parts the history was read.
+	// Chunks is the number of parts in which the history was read.
 	Chunks int
-	// Window is what the provider said that the model takes, in tokens; 0 for nothing.
+	// Window is the window that the provider named for the model, in tokens; 0 for none.
 	Window int
-	// ToolResultChars is what was shown of a tool result in the end.
+	// ToolResultChars is how many characters of a tool result were shown in the last try.
 	ToolResultChars int
-	// Refused is the part of a split turn that Summary lacks, by why its last answer
-	// was refused.
+	// Refused says why the last answer for a part of a split turn was refused. Summary lacks that part.
 	Refused []*abi.Error
 }
 
@@ -43,12 +42,11 @@ type attempt struct {
 	Code abi.Code
 }
 
-// write asks the model for the summary of what was prepared.
+// write asks the model for the summary of what was prepared, and returns it.
 //
-// A request that was too long and an answer that is no good are tried again
-// with less of the tool results, the whole sequence each time; any other failure
-// ends it. The error is an *abi.Error: bad_summary, context_length, canceled,
-// deadline, or what the model said.
+// A request that was too long and an answer that is no good are tried again with less of the tool
+// results, the whole sequence each time; any other failure ends it. The error is an *abi.Error:
+// bad_summary, context_length, canceled, deadline, or what the model said.
 func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (written, error) {
 	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(),
 		good: make(map[string]*part), refused: make(map[string]string)}
@@ -68,8 +66,8 @@ func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (writ
 	return w, err
 }
 
-// careful makes a failure of a model that panics: it is the host's code, and runs
-// in goroutines where the host could not recover.
+// careful returns an error where the model panics: the model is the host's code, and runs in goroutines
+// where the host could not recover.
 type careful struct{ abi.Model }
 
 func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelResponse, err error) {
@@ -82,7 +80,7 @@ func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelR
 	return c.Model.Complete(ctx, r)
 }
 
-// summaryRun is one summary on its way.
+// summaryRun is one summary that is being written.
 type summaryRun struct {
 	model    abi.Model
 	ready    *preparation
@@ -129,9 +127,8 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 	return body, nil
 }
 
-// half is the summary of one part of a split turn where the other's was refused: the
-// history's, or the turn's below what the summary before said. It is empty where
-// neither was taken.
+// half returns the summary of one part of a split turn where the other's was refused: the history's, or
+// the turn's below what the summary before said. It is empty where neither was accepted.
 func (s *summaryRun) half() string {
 	if p := s.good[historyPart]; p != nil {
 		return p.text

@@ -10,9 +10,9 @@ type cut struct {
 	end      int        // the index after the last message that goes
 }
 
-// makeCut takes the oldest units whole, at least window messages and as many as
-// the target needs beside reserve tokens for the summary. Units that are pinned,
-// belong to the current turn, or reach into the last keepLast messages stay.
+// makeCut returns the oldest units whole: at least window messages, and as many as the target needs
+// beside reserve tokens for the summary. Units that are pinned, belong to the current turn, or reach
+// into the last keepLast messages stay.
 func makeCut(v *View, window, keepLast, reserve int) cut {
 	keep := len(v.Messages)
 	if keepLast > 0 {
@@ -48,8 +48,8 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 			}
 		}
 	}
-	// A person's message that would go last is left to the answers that stay,
-	// where the target does not need it.
+	// A person's message that would go last stays with its answers, where the target does not need it
+	// to go.
 	if n := len(c.units) - 1; n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 && abi.Persons(v.Messages)[c.units[n][0]] {
 		less := none
 		for _, u := range c.units[:n] {
@@ -62,14 +62,14 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 	return c
 }
 
-// with is the cut with what a unit takes.
+// with returns the cut with what a unit takes added.
 func (c cut) with(v *View, u abi.Unit) cut {
 	c.taken, c.end = c.taken.plus(v.size(u)), max(c.end, u[len(u)-1]+1)
 	return c
 }
 
-// turnOf is the message of a person in whose turn the cut falls, or -1 where
-// it falls between two turns, or before the first.
+// turnOf returns the index of the message of a person in whose turn the cut falls, or -1 where it falls
+// between two turns, or before the first.
 func turnOf(msgs []abi.Message, end int) int {
 	persons := abi.Persons(msgs)
 	for i := end; ; i++ {

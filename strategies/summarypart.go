@@ -39,7 +39,7 @@ const (
 	prefixPart  = "turn prefix"
 )
 
-// parts are the history and, of a split turn, its first part.
+// parts returns the parts to be written: the history and, of a split turn, its first part.
 func (s *summaryRun) parts(chars int) []*part {
 	system, o := s.cfg.system()
 	t := transcript{messages: s.ready.view.Messages, chars: chars}
@@ -79,7 +79,7 @@ func (s *summaryRun) parts(chars int) []*part {
 	return []*part{s.orGood(history), s.orGood(prefix)}
 }
 
-// orGood is the part as it was taken in an earlier try, if it was.
+// orGood returns the part that an earlier try wrote and that was accepted, or else p.
 func (s *summaryRun) orGood(p *part) *part {
 	if taken := s.good[p.name]; taken != nil {
 		return taken
@@ -87,7 +87,7 @@ func (s *summaryRun) orGood(p *part) *part {
 	return p
 }
 
-// show lets the model read a message that stays.
+// show has the model read a message that stays.
 func (p *part) show(t transcript, i int) {
 	if i >= 0 {
 		p.lead = append(p.lead, t.kept(i))
@@ -103,7 +103,7 @@ func (p *part) units(t transcript, units []abi.Unit) {
 	}
 }
 
-// read asks for the summary, chunk by chunk.
+// read returns the summary of the part, asked for chunk by chunk.
 func (p *part) read(ctx context.Context) (string, error) {
 	budget, err := p.fit()
 	if err != nil {
@@ -135,18 +135,17 @@ func (p *part) read(ctx context.Context) (string, error) {
 	return answer, nil
 }
 
-// maxRequests bounds a sequence: a history of so many windows is better cut
-// than read for an hour.
+// maxRequests is the most requests of a sequence: a history of so many windows is better cut than read
+// for an hour.
 const maxRequests = 32
 
 // minBudget is the least number of tokens that is worth a request.
 const minBudget = 64
 
-// previousBudget is how much of a request the summary so far may take.
+// previousBudget returns how many tokens of a request the summary so far may take.
 func (p *part) previousBudget() int { return p.input / 4 }
 
-// fit shortens what does not fit a request, and says how much of the
-// transcript does.
+// fit shortens what does not fit a request, and returns how many tokens of the transcript fit.
 func (p *part) fit() (budget int, err error) {
 	q := &p.question
 	q.todo, q.focus = within(q.todo, p.input/8, p.count), within(q.focus, p.input/8, p.count)
@@ -176,7 +175,7 @@ func (p *part) fit() (budget int, err error) {
 	return budget, nil
 }
 
-// size is the transcript's, in tokens.
+// size returns the tokens of the transcript.
 func (p *part) size() int {
 	n := 0
 	for _, e := range p.entries {
@@ -185,10 +184,10 @@ func (p *part) size() int {
 	return n
 }
 
-// bound is the most of a transcript to send at once after one was too long:
-// half of that one, where shorter tool results do not make much of a
-// difference. Where that makes more requests than are made it is more than half, for as
-// many as are: what is worth trying before the session is not read at all.
+// bound returns the most tokens of a transcript to send at once after one was too long: half of that
+// one, where shorter tool results do not make much of a difference. Where that would take more requests
+// than are made it is more than half, so that the number of requests is enough: that is worth trying
+// before the session is not read at all.
 func (p *part) bound() int {
 	less := p.overflow * 9 / 10
 	if p.overflow == 0 || p.size()/p.chunks <= less {
@@ -200,8 +199,8 @@ func (p *part) bound() int {
 	return p.overflow / 2
 }
 
-// budget is what a question leaves for the transcript, with something to spare:
-// counts of parts do not quite add up to that of the whole.
+// budget returns how many tokens a question leaves for the transcript, with some to spare: the counts
+// of parts do not quite add up to that of the whole.
 func (p *part) budget(q question) int {
 	q.conversation = "x"
 	return (p.input - q.tokens(p.count)) * 19 / 20
@@ -243,8 +242,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	return "", e
 }
 
-// thinkingRoom is what a model that thinks gets beside the summary, in tokens, once
-// it has shown that it does: providers count what it thinks as part of its answer.
+// thinkingRoom is how many tokens a model that thinks gets beside the summary, once it has shown that
+// it does: providers count what it thinks as part of its answer.
 const thinkingRoom = 16 << 10
 
 // onlyThought reports whether an answer was cut off before it began.

@@ -9,9 +9,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// headTail shortens a text to n characters, from its beginning and its end:
-// that is where errors stand. A text that is no longer than the mark for what is
-// left out stays whole.
+// headTail shortens a text to n characters of its beginning and its end, since that is where errors
+// stand. A text that is no longer than the mark for what is left out stays whole.
 func headTail(s string, n int) string {
 	left := utf8.RuneCountInString(s) - n
 	mark := fmt.Sprintf("[%d characters left out]", left)
@@ -24,7 +23,7 @@ func headTail(s string, n int) string {
 	return clip.Chars(s, (n+1)/2) + " … " + mark + " … " + clip.LastChars(s, n/2)
 }
 
-// within shortens a text to limit tokens, from its beginning and its end.
+// within shortens a text to limit tokens of its beginning and its end.
 func within(s string, limit int, count func(string) int) string {
 	if len(s) > limit*maxTokenBytes {
 		s = headTail(s, limit*maxTokenBytes)
@@ -32,14 +31,14 @@ func within(s string, limit int, count func(string) int) string {
 	return clip.Shrink(s, limit, count, func(n int) string { return headTail(s, n) })
 }
 
-// maxTokenBytes is more than what a token of any text worth reading takes. It
-// spares counting a megabyte of which a page will be left.
+// maxTokenBytes is more bytes than a token of any text worth reading takes. With it a megabyte of which
+// a page will be left need not be counted.
 const maxTokenBytes = 16
 
 // cutMark ends what was cut to its budget.
 const cutMark = "[cut]"
 
-// head shortens a text to limit tokens from its end, at a line or a word.
+// head cuts the end off a text that has more than limit tokens, at a line or a word.
 func head(s string, limit int, count func(string) int) string {
 	return clip.Shrink(s, limit, count, func(n int) string {
 		s := clip.Chars(s, n)
@@ -50,8 +49,8 @@ func head(s string, limit int, count func(string) int) string {
 	})
 }
 
-// squeeze shortens a summary to limit tokens. Long sections give way to short
-// ones: each keeps its beginning, as much of it as is the same for all.
+// squeeze shortens a summary to limit tokens. Long sections are cut before short ones: each keeps its
+// beginning, up to a length that is the same for all.
 func squeeze(o note.Outline, text string, limit int, count func(string) int) string {
 	if len(o.Sections) == 0 {
 		return head(text, limit, count)

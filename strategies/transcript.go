@@ -10,16 +10,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// transcript writes messages as text for the summarizer: without
-// what it has no use for, tool results shortened to chars, and arguments to twice
-// that or minArguments.
+// transcript writes messages as text for the summarizer. It leaves out what the summarizer has no use
+// for, and shortens tool results to chars, and arguments to twice that or minArguments.
 type transcript struct {
 	messages []abi.Message
 	chars    int
 }
 
-// unit writes a tool call with its results, wherever they stood, or any other
-// message. It is empty where nothing of it is to be read.
+// unit returns the text of a tool call with its results, wherever they stood, or of any other message.
+// It is empty where nothing of it is to be read.
 func (t transcript) unit(u abi.Unit) string {
 	var parts []string
 	tools := make(map[string]string)
@@ -35,13 +34,13 @@ func (t transcript) unit(u abi.Unit) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// kept writes a message of a person that stays in the session.
+// kept returns the text of a message of a person that stays in the session.
 func (t transcript) kept(i int) string {
 	return "[user; stays in the session, here so that the rest is understood]\n" +
 		headTail(noLabels(said(&t.messages[i])), keptChars)
 }
 
-// keptChars is how much of such a message is shown.
+// keptChars is how many characters of such a message are shown.
 const keptChars = 2000
 
 // silent reports whether there is nothing of a message to read.
@@ -49,8 +48,8 @@ func silent(m *abi.Message) bool {
 	return stripped(m) || m.Role != abi.RoleTool && len(m.ToolCalls) == 0 && noLabels(said(m)) == ""
 }
 
-// speaker says who a message is from, and of a result which tool was called.
-// Names in it are foreign text.
+// speaker returns who a message is from, and for a result which tool was called. Names in it are
+// foreign text.
 func speaker(m *abi.Message, called string) string {
 	if m.Role == abi.RoleTool {
 		name := m.Name
@@ -89,12 +88,12 @@ func (t transcript) body(m *abi.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// minArguments is what is always shown of a call's arguments, in characters: without
-// them nothing says what was done, and they are short beside results.
+// minArguments is how many characters of a call's arguments are always shown: without them nothing says
+// what was done, and they are short beside results.
 const minArguments = 200
 
-// said is what a message says in words. Thinking is left out, wherever the
-// source put it; media are named.
+// said returns what a message says in words. Thinking is left out, wherever the source put it; media
+// are named.
 func said(m *abi.Message) string {
 	switch m.Kind {
 	case abi.KindSummary:
@@ -124,7 +123,7 @@ func thinks(partType string) bool {
 	return strings.Contains(partType, "thinking") || strings.Contains(partType, "reasoning")
 }
 
-// spoken is a text without the thinking that open models write into it.
+// spoken returns a text without the thinking that open models write into it.
 func spoken(role abi.Role, text string) string {
 	if role != abi.RoleAssistant || !strings.Contains(text, "<think") {
 		return text
@@ -134,8 +133,8 @@ func spoken(role abi.Role, text string) string {
 
 var thought = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>\s*`)
 
-// noLabels makes a text fit to stand under a speaker's name: no line of it begins
-// as such a name does, so that nobody can put words into another's mouth.
+// noLabels returns a text that is fit to stand under a speaker's name: no line of it begins as such a
+// name does, so that nobody can put words into another's mouth.
 func noLabels(text string) string {
 	text = strings.TrimSpace(abi.Defuse(text))
 	if strings.HasPrefix(text, "[") {
@@ -144,7 +143,7 @@ func noLabels(text string) string {
 	return strings.ReplaceAll(text, "\n[", "\n [")
 }
 
-// label is a foreign name in a place of ours.
+// label returns a foreign name, made fit to stand as a speaker's name.
 func label(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '[' || r == ']' || r == '\n' || r == '\t' {

@@ -24,10 +24,9 @@ func (c TrimConfig) Due(tokens, window int) bool {
 	return !c.Off && tokens > cmp.Or(c.MaxTokens, over)
 }
 
-// Trim returns the ids of synthetic messages that say again what a later one
-// says, word for word, in session order. The newest stays: it says where the
-// session is. So do pinned messages, the current turn, and
-// whatever has tool calls or answers one.
+// Trim returns the ids of synthetic messages that a later one repeats word for word, in session order.
+// The newest stays: it says where the session is. Pinned messages, the current turn, and messages that
+// have tool calls or answer one stay too.
 func Trim(v *View) []string {
 	type saying struct {
 		role abi.Role

@@ -6,35 +6,32 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Limits are the figures a compaction goes by, in tokens where nothing else is
-// said.
+// Limits are the figures a compaction goes by. They are in tokens where nothing else is said.
 type Limits struct {
-	// Window is what there is for a request.
+	// Window is how much a request may have.
 	Window int
 	// Upper is where a compaction starts, Lower the lower threshold.
 	Upper, Lower int
-	// Target is what the whole request has to come down to. It is Lower unless
-	// the request or the model's own window asks for something else.
+	// Target is what the whole request has to come down to. It is Lower unless the request or the
+	// model's own window asks for something else.
 	Target int
 	// Asked: somebody named Target. Only the least note may then exceed it.
 	Asked bool
-	// UpperBytes and TargetBytes bound the body of the request in the same way,
-	// in bytes; 0 is no bound.
+	// UpperBytes and TargetBytes are the same bounds for the body of the request, in bytes; 0 is no
+	// bound.
 	UpperBytes, TargetBytes int
-	// All makes the current turn a candidate like the rest: only what is pinned
-	// stays.
+	// All lets the current turn go like the rest: only what is pinned stays.
 	All bool
 }
 
-// View is what a strategy sees of a session: the messages the model would be
-// given, what each costs, and what may not go. Strategies do not write to a
-// view; what changes something returns another one.
+// View is what a strategy sees of a session; [NewView] makes one. It has the messages the model would
+// be given, what each costs, and what may not go. Strategies do not write to a view; what changes
+// something returns another one.
 type View struct {
 	Limits
 	List
-	// Bytes is what each message adds to the body of the request, see the
-	// function [Bytes], and TotalBytes their sum. They are counted only where
-	// bytes are bounded.
+	// Bytes is what each message adds to the body of the request, see the function [Bytes], and
+	// TotalBytes their sum. They are counted only where bytes are bounded.
 	Bytes      []int
 	TotalBytes int
 	// Turn marks the current turn, which stays like what is pinned; see
@@ -48,7 +45,7 @@ type View struct {
 	Count abi.Counter
 }
 
-// NewView groups the messages and marks the current turn.
+// NewView returns a view of a list: it groups the messages into units and marks the current turn.
 func NewView(of List, l Limits, count abi.Counter) *View {
 	v := &View{Limits: l, List: of, Count: count}
 	v.weigh()
@@ -82,7 +79,7 @@ func (v *View) Edited(edits []abi.Edit) (*View, []string) {
 	return v.of(list), changed
 }
 
-// of returns the view of other texts in the same messages.
+// of returns the view with other texts in the same messages.
 func (v *View) of(list List) *View {
 	after := *v
 	after.List = list
@@ -103,7 +100,7 @@ func (v *View) Candidate(u abi.Unit) bool {
 	return !slices.ContainsFunc(u, func(i int) bool { return v.Pinned[i] || v.Turn[i] })
 }
 
-// UnitTokens is the cost of a unit.
+// UnitTokens returns the cost of a unit, in tokens.
 func (v *View) UnitTokens(u abi.Unit) int {
 	n := 0
 	for _, i := range u {
@@ -112,8 +109,7 @@ func (v *View) UnitTokens(u abi.Unit) int {
 	return n
 }
 
-// Fixed is the cost of what cannot go: overhead and all units that are no
-// candidates.
+// Fixed returns the cost, in tokens, of what cannot go: overhead and all units that are no candidates.
 func (v *View) Fixed() int { return v.fixed().tokens }
 
 // Fits reports whether the session is within its targets as it is.
