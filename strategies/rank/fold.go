@@ -16,7 +16,7 @@ const foldedMore = "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllll
 
 var foldTable, foldMoreTable = []rune(folded), []rune(foldedMore)
 
-// fold is a letter in lower case without what is on it, where it is a Latin one.
+// fold returns a Latin letter in lower case without its accent, and any other rune as it is.
 func fold(r rune) rune {
 	switch {
 	case r >= 0xC0 && int(r-0xC0) < len(foldTable):

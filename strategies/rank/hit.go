@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// repeatShare is what another passage of a text that was found counts: what it
-// says is mostly known from the first.
+// repeatShare is the share of its score that another passage of a found text has: what it says is
+// mostly known from the first.
 const repeatShare = 0.8
 
 // Hit is a text that a search found, or a passage of it.
 type Hit struct {
 	Text  int     // its number
 	Score float64 // over 0; comparable within one search
-	// Start and End are where the passage that tells most of the query stands
-	// in the text's body, in bytes. That is all of a text which is not long.
+	// Start and End are the bytes of the text's body between which the passage stands that tells most
+	// of the query. For a text that is not long that is all of it.
 	Start, End int
 }
 
@@ -26,8 +26,8 @@ func (ix *Index) Search(query string, opts Options) []Hit {
 	return slices.Collect(ix.Ranked(query, opts))
 }
 
-// Ranked goes through what [Index.Search] returns. It is for those who cannot
-// know how many they want: putting all in order is half the time of a search.
+// Ranked yields what [Index.Search] returns, best first. It is for callers that do not know how many
+// hits they want: putting all in order is half the time of a search.
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 	return func(yield func(Hit) bool) {
 		hits := newSearch(ix, opts).hits(query)
@@ -40,7 +40,7 @@ func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 	}
 }
 
-// hits are what the query finds, in no order.
+// hits returns what the query finds, in no order.
 func (s *search) hits(query string) (hits ranking) {
 	for i, score := range s.rate(query) {
 		if score <= 0 {

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Text is what can be found.
+// Text is a text to be found: give it to [Index.Add].
 type Text struct {
 	// Body is what it says.
 	Body string
 	// About is searched as well: words about the text that are not in it, such
 	// as its date or a file's name.
 	About string
-	// Author is who says it; see [Options].Author.
+	// Author is the name of the person who says it; see [Options].Author.
 	Author string
-	// Group is what it belongs to: a session, a day. Empty is none.
+	// Group names what it belongs to: a session, a day. Empty is none.
 	Group string
 }
 
-// Index holds texts by their terms; it does not keep the texts. The zero Index
-// is empty and ready. Searches may run beside each other, but not beside what
-// adds to it.
+// Index holds texts by their terms; it does not keep the texts. The zero Index is empty and ready.
+// Searches may run beside each other, but not while something is added.
 type Index struct {
 	terms   map[string]int32
 	lists   [][]Posting // by term
@@ -58,7 +57,7 @@ func (n *names) id(name string) int32 {
 	return int32(len(n.list))
 }
 
-// Len is how many texts there are.
+// Len returns how many texts there are.
 func (ix *Index) Len() int { return len(ix.texts) }
 
 // Add adds a text after those there are, in time linear in its length, and
@@ -111,8 +110,7 @@ func (ix *Index) newTerm(term string) int32 {
 	return id
 }
 
-// query is the numbers of the terms of q that stand in any text, each once, in
-// order.
+// query returns the numbers of the terms of q that stand in any text, each once, in order.
 func (ix *Index) query(q string) []int32 {
 	var ids []int32
 	seen := make(map[int32]bool)
@@ -126,7 +124,7 @@ func (ix *Index) query(q string) []int32 {
 	return ids
 }
 
-// weight is how much a term tells.
+// weight returns how much a term tells.
 func (ix *Index) weight(term int32) float64 {
 	holders, last := 0, int32(-1)
 	for _, p := range ix.lists[term] {
@@ -137,7 +135,7 @@ func (ix *Index) weight(term int32) float64 {
 	return ix.idf(holders)
 }
 
-// idf is the inverse document frequency of a term that so many texts hold.
+// idf returns the inverse document frequency of a term that so many texts hold.
 func (ix *Index) idf(holders int) float64 {
 	n := float64(holders)
 	return math.Log(1 + (float64(len(ix.texts))-n+0.5)/(n+0.5))

@@ -23,8 +23,8 @@ var irregular = func() map[string]string {
 	return of
 }()
 
-// regular is the word that a term in lower case is an irregular form of, or the
-// term. The result lies in term where it fits.
+// regular returns the word that a term in lower case is an irregular form of, or the term. The result
+// lies in term where it fits.
 func regular(term []byte) []byte {
 	if word, ok := irregular[string(term)]; ok {
 		return append(term[:0], word...)

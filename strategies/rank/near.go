@@ -17,10 +17,10 @@ type neighbor struct {
 	share float64
 }
 
-// around are the texts around a text, nearest first to either side; they are
-// good until the next call. What says next to nothing and what is longer than
-// a part is passed over in counting how far it is from one to the other: people
-// go on after a nod, and after a page of an answer, with what they were at.
+// around returns the texts around a text, nearest first to either side. The result is good until the
+// next call. A text that says next to nothing, and one that is longer than a part, does not count as a
+// step from one to the other: people go on after a nod, and after a page of an answer, with what they
+// were at.
 func (s *search) around(i int32) []neighbor {
 	s.near = s.near[:0]
 	if s.opts.Near <= 0 {

@@ -4,17 +4,16 @@ package rank
 type Options struct {
 	// Limit is how many hits to return at most. Default all.
 	Limit int
-	// Near is what a word in the text before or after counts, one in the text
-	// itself being 1; two texts away it counts Near*Near. It counts less in a
-	// text of a few words, in a long one, and from a long one. Surroundings end
-	// where the group does. From 0 to 1; default 0.
+	// Near is how much a word in the text before or after counts, where a word in the text itself
+	// counts 1. Two texts away it counts Near*Near. It counts less in a text of a few words, in a long
+	// one, and from a long one. Surroundings end where the group does. From 0 to 1; default 0.
 	Near float64
 	// Group adds to each text's score this many times the mean of the best
 	// three of its group, and less to a text of less than a few words. Default 0.
 	Group float64
-	// Author adds this share to the score of texts whose author's name, or a
-	// word of it, is in the query; the name itself then counts for nothing, as
-	// it stands in what others say to its bearer. Default 0.
+	// Author adds this share to the score of texts whose author's name, or a word of it, is in the
+	// query. The name itself then counts for nothing, since it stands in what others say to that
+	// person. Default 0.
 	Author float64
 	// Recency adds this share to the score of the newest text, and less in
 	// proportion to those before it. Default 0.

@@ -12,7 +12,7 @@ import (
 // sentence; after twice as many it is cut anywhere.
 const partTerms = 40
 
-// Part is what is scored: a text or, of a long one, a part of it.
+// Part is a text or, of a long one, a part of it. Each part is scored by itself.
 type Part struct {
 	// Length is how many terms it has, Bytes how many bytes of the body.
 	Length, Bytes int32
@@ -50,9 +50,9 @@ func (ix *Index) AddPart(p Part) {
 	ix.texts[n].length += p.Length
 }
 
-// cutBefore is where a body is cut before the term that begins at next, or 0: behind
-// the sentence that ended since the end of the term before it, where the part is
-// long enough, and anywhere where it is too long.
+// cutBefore returns where a body is cut before the term that begins at next, or 0 where it is not cut:
+// after the sentence that ended since the term before, where the part is long enough, and anywhere
+// where it is too long.
 func cutBefore(body string, length int32, end, next int) int {
 	if length < partTerms {
 		return 0
@@ -69,7 +69,7 @@ func cutBefore(body string, length int32, end, next int) int {
 	return next
 }
 
-// Parts are the parts of all texts, in order.
+// Parts yields the parts of all texts, in order. It is for programs that store an index.
 func (ix *Index) Parts() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		for i, p := range ix.parts {
@@ -81,7 +81,7 @@ func (ix *Index) Parts() iter.Seq[Part] {
 	}
 }
 
-// Lists are the terms, sorted, and where each stands.
+// Lists yields the terms, sorted, with where each stands. It is for programs that store an index.
 func (ix *Index) Lists() iter.Seq2[string, []Posting] {
 	return func(yield func(string, []Posting) bool) {
 		for _, term := range slices.Sorted(maps.Keys(ix.terms)) {
@@ -92,9 +92,8 @@ func (ix *Index) Lists() iter.Seq2[string, []Posting] {
 	}
 }
 
-// AddList says where a term stands in parts that were added with
-// [Index.AddPart], from the part offset on and after those where it was said to
-// stand before.
+// AddList adds where a term stands, in parts that were added with [Index.AddPart]. Part 0 in list is
+// the part numbered offset. Call it for one term in the order of the parts.
 func (ix *Index) AddList(term string, list []Posting, offset int) {
 	id, ok := ix.terms[term]
 	if !ok {
@@ -107,5 +106,5 @@ func (ix *Index) AddList(term string, list []Posting, offset int) {
 	}
 }
 
-// PartCount is how many parts there are.
+// PartCount returns how many parts there are.
 func (ix *Index) PartCount() int { return len(ix.parts) }

@@ -28,8 +28,8 @@ func (ix *Index) Passage(text, query string, size int) (start, end int) {
 	return snap(text, start, start+size, first, last)
 }
 
-// Around is where a hit stands in its text with so many bytes before and after, at
-// spaces where there are any, and never inside a character.
+// Around returns the bytes from start to end of a text where a hit stands, with so many bytes before
+// and after it. It begins and ends at spaces where there are any, and never inside a character.
 func (h Hit) Around(text string, size int) (start, end int) {
 	first, last := min(h.Start, len(text)), min(h.End, len(text))
 	return snap(text, max(0, first-size), min(len(text), last+size), first, last)
@@ -47,8 +47,7 @@ func (ix *Index) matches(text, query string) []match {
 	return found
 }
 
-// densest is the shortest run of matches within size bytes that weighs most;
-// of equals the first.
+// densest returns the shortest run of matches within size bytes that weighs most; of equals the first.
 func (ix *Index) densest(found []match, size int) (start, end int) {
 	in := make(map[int32]int) // how many of each term are in the window
 	var weight, best float64

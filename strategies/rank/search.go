@@ -13,19 +13,18 @@ const (
 const (
 	// groupBest is how many texts speak for a group.
 	groupBest = 3
-	// fewTerms are so few that a text takes but half of what its surroundings
-	// give, and that it does not stand between others: "yes, sure" says nothing,
-	// whatever is said around it.
+	// fewTerms is the number of terms with which a text takes only half of what its surroundings give.
+	// One with fewer does not count as a step between others: "yes, sure" says nothing, whatever is
+	// said around it.
 	fewTerms = 4
-	// ownTerms are so many that a text takes but half of what its surroundings
-	// give: a line of a chat needs what was asked before it, a paragraph says
-	// itself what it is about.
+	// ownTerms is the number of terms at which a text takes only half of what its surroundings give: a
+	// line of a chat needs what was asked before it, a paragraph says itself what it is about.
 	ownTerms = 60
 	// restShare is what a word in the other parts of a text counts.
 	restShare = 0.2
 )
 
-// search is what a query makes of an index.
+// search is one search of an index.
 type search struct {
 	*Index
 	opts    Options
@@ -52,8 +51,8 @@ func newSearch(ix *Index, opts Options) *search {
 	}
 }
 
-// average is how long a text is that says anything, or a part of it: nods make
-// no other text a long one, and a page makes none a short one.
+// average returns how long a text, or a part of it, is on average. Nods are left out, so that they make
+// no other text a long one, and a page counts no more than a part, so that it makes none a short one.
 func (ix *Index) average() float64 {
 	var all, some, count float64
 	for _, t := range ix.texts {
@@ -132,8 +131,8 @@ func (s *search) addTo(i int32, weight float64) {
 	}
 }
 
-// normOf is the norm of a part's length with its surroundings, as a mean: a
-// short answer to a long question is no short text.
+// normOf returns the norm of a part's length with its surroundings, as a mean: a short answer to a long
+// question is no short text.
 func (s *search) normOf(p int32) float64 {
 	if s.norms[p] == 0 {
 		sum, shares := float64(s.parts[p].length), 1.0
@@ -146,7 +145,7 @@ func (s *search) normOf(p int32) float64 {
 	return s.norms[p]
 }
 
-// best are the scores of the texts, each that of the best of its parts.
+// best returns the scores of the texts, each that of the best of its parts.
 func (s *search) best() []float64 {
 	scores := make([]float64, len(s.texts))
 	for i, t := range s.texts {
@@ -171,7 +170,7 @@ func (s *search) rate(query string) []float64 {
 	return scores
 }
 
-// named are the authors that the query names, by the terms that do.
+// named returns the authors that the query names, each with the terms of its name.
 func (s *search) named(query []int32) map[int32][]int32 {
 	if s.opts.Author == 0 {
 		return nil
@@ -187,8 +186,7 @@ func (s *search) named(query []int32) map[int32][]int32 {
 	return named
 }
 
-// withoutNames is the query without the names of authors, unless it has
-// nothing else.
+// withoutNames returns the query without the names of authors, unless it has nothing else.
 func (s *search) withoutNames(query []int32, named map[int32][]int32) []int32 {
 	isName := make(map[int32]bool)
 	for _, terms := range named {

@@ -135,7 +135,7 @@ func hasVowel(w []byte) bool {
 	return false
 }
 
-// syllables is Porter's measure: how often a vowel is followed by a consonant.
+// syllables returns Porter's measure: how often a vowel is followed by a consonant.
 func syllables(w []byte) (n int) {
 	for i := 1; i < len(w); i++ {
 		if vowelAt(w, i-1) && !vowelAt(w, i) {

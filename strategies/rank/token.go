@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxTerm is the length of a term in bytes; what is longer counts by its
-	// beginning. Hashes fit, encoded data need not.
+	// maxTerm is the most bytes of a term. Of a longer one only the beginning counts. Hashes fit,
+	// encoded data need not.
 	maxTerm = 80
 	// maxHumps is how long a word may be to be cut at its capitals. Nobody
 	// writes longer names; encoded data is full of capitals.
@@ -131,9 +131,9 @@ func (s *scanner) word(start, end int) {
 	}
 }
 
-// part is the end of the part of a word that begins at start: up to an
-// underscore or, with humps, to a capital as in fooBar and HTTPBody. Underscores
-// belong to the part before them.
+// part returns the end of the part of a word that begins at start: before an underscore's next letter
+// or, with humps, before a capital as in fooBar and HTTPBody. Underscores belong to the part before
+// them.
 func (s *scanner) part(start, end int, humps bool) int {
 	var before, last rune
 	for pos := start; pos < end; {
@@ -215,7 +215,7 @@ func lower(buf []byte, s string) []byte {
 	return buf
 }
 
-// decode is the rune of text at pos, of size 0 at the end.
+// decode returns the rune of text at pos, and its size, which is 0 at the end.
 func decode(text string, pos int) (rune, int) {
 	if pos < len(text) && text[pos] < utf8.RuneSelf {
 		return rune(text[pos]), 1

@@ -7,9 +7,9 @@ const (
 	wholeB  = 0.75
 )
 
-// whole is what texts get for their own words as a whole: plain BM25, without
-// parts and surroundings. In long texts that say themselves what they are
-// about it is as good a guide as the best part, and misled by other things.
+// whole scores texts by their own words as a whole: plain BM25, without parts and surroundings. In long
+// texts that say themselves what they are about it is as good a guide as the best part, and misled by
+// other things.
 type whole struct {
 	texts   []text
 	share   float64 // of a score

@@ -32,7 +32,7 @@ var secretNames = []name{
 	{text: "token", weak: true}, {text: "pass", weak: true}, {text: "pw", weak: true}, {text: "auth", weak: true},
 }
 
-// assignedWords are the words by which a name is found.
+// assignedWords returns the words by which a name is found.
 func assignedWords() (list []string) {
 	for _, n := range secretNames {
 		first, _, _ := strings.Cut(n.text, "_")
@@ -41,7 +41,7 @@ func assignedWords() (list []string) {
 	return list
 }
 
-// names are the names of secrets by their first byte, in the order of secretNames.
+// names returns the names of secrets by their first byte, in the order of secretNames.
 var names = sync.OnceValue(func() *[256][]name {
 	by := new([256][]name)
 	for _, n := range secretNames {
@@ -51,7 +51,7 @@ var names = sync.OnceValue(func() *[256][]name {
 	return by
 })
 
-// nameAt is the name of a secret that stands at a place, and where it ends.
+// nameAt returns the name of a secret that stands at a place, and where it ends.
 func nameAt(text string, at int) (n name, end int) {
 	if at == len(text) {
 		return name{}, 0
@@ -123,7 +123,7 @@ type assignment struct {
 
 var suffix = lazy.Regexp(`\A(?:_?[0-9]{1,2}|(?i:_base))?(?:\\*["'` + "`" + `]\]?)?`)
 
-// sign reads what stands between a name and its value, and says where that begins.
+// sign reads what stands between a name and its value, and returns where the value begins.
 func (a *assignment) sign(text string, at int) (int, bool) {
 	rest := text[at:min(len(text), at+maxSpace)]
 	at += suffix().FindStringIndex(rest)[1]
@@ -152,7 +152,7 @@ func skipSpace(text string, at int) int {
 	return at + len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
 }
 
-// value is the secret that is assigned at a place.
+// value returns the secret that is assigned at a place.
 func (a *assignment) value(text string, from int) (span, bool) {
 	i := from
 	for i < len(text) && text[i] == '\\' && i < from+4 {
@@ -164,7 +164,7 @@ func (a *assignment) value(text string, from int) (span, bool) {
 	return a.bare(text, from)
 }
 
-// bare is a value without quotes.
+// bare returns a value without quotes.
 func (a *assignment) bare(text string, from int) (span, bool) {
 	s := span{from, bareEnd(text[:min(len(text), from+maxTried)], from, a.tight)}
 	if n := strings.IndexByte(s.of(text), '#'); n >= 0 && strings.ContainsAny(a.line[max(0, len(a.line)-1):], "?&") {
@@ -177,7 +177,8 @@ func (a *assignment) bare(text string, from int) (span, bool) {
 	return a.judged(text, s)
 }
 
-// judged is a value without quotes, and whether it is a secret: by what it looks like, and by where it stands.
+// judged returns a value without quotes, and whether it is a secret, which what it looks like and where
+// it stands decide.
 func (a *assignment) judged(text string, s span) (span, bool) {
 	switch v := s.of(text); {
 	case !meant(v), !a.tight && (reference(v) || hasSize(v)):
@@ -201,7 +202,7 @@ func random(text string, s span) bool {
 		strings.IndexByte(v, ':') < 0
 }
 
-// quoted is a value between two quotes.
+// quoted returns a value between two quotes.
 func (a *assignment) quoted(text string, from int, quote byte) (span, bool) {
 	end := strings.IndexByte(text[from:min(len(text), from+maxValue)], quote)
 	if end < 0 {
@@ -251,7 +252,8 @@ var (
 	inCode  = lazy.Regexp(`\b(?:const|let|var|val|def|func|self|this)\b`)
 )
 
-// leftOut marks in a command that is told where lines of it are left out: what stands before it ended a line.
+// leftOut marks, in a command that is quoted, where lines of it are left out. What stands before it
+// ended a line.
 const leftOut = "…"
 
 // alone reports whether a value ends its line, and only a key stands before it, as
@@ -276,14 +278,14 @@ func hasSize(v string) bool { return sizes().MatchString(v) }
 var sizes = lazy.Regexp(`\A[0-9]+(?:-[0-9a-z]+)+\z|` +
 	`\A(?i:sha|aes|md|rsa|base|argon|utf|http|oauth)-?[0-9]+(?:[-_][A-Za-z]+)*\z`)
 
-// trimmed is a value without the full stop behind it.
+// trimmed returns a value without the full stop after it.
 func trimmed(text string, s span) span {
 	s.to = s.from + len(strings.TrimRight(s.of(text), ".!?"))
 	return s
 }
 
-// bareEnd is where a value without quotes ends. It does not begin or go on like a
-// variable, a call, a list or a mark of ours.
+// bareEnd returns where a value without quotes ends. It does not begin or go on like a variable, a
+// call, a list or a mark of ours.
 func bareEnd(text string, from int, tight bool) int {
 	stop := "\\&;,\"'`[](){}<>|$*%="
 	if tight {

@@ -11,13 +11,13 @@ import (
 type argument struct {
 	programs string
 	when     string // only with this argument among the others
-	flags    string // behind one of these flags,
-	glued    string // or right behind one of these, as in -psecret
-	named    bool   // or behind an argument that names a secret
+	flags    string // after one of these flags,
+	glued    string // or right after one of these, as in -psecret
+	named    bool   // or after an argument that names a secret
 	nth      int    // or the one of this number, flags not counted
-	begins   string // or one that begins so, and then all behind that
+	begins   string // or one that begins so, and then all after that
 	holds    string // only one that has this sign in it,
-	behind   string // only what stands behind this sign in it,
+	behind   string // only what stands after this sign in it,
 	until    string // up to that one
 }
 
@@ -70,7 +70,7 @@ var (
 		"vault login -"}
 )
 
-// byProgram are the arguments by the programs that have them.
+// byProgram returns the arguments by the programs that have them.
 var byProgram = sync.OnceValue(func() map[string][]argument {
 	m := make(map[string][]argument)
 	for _, a := range arguments {
@@ -81,7 +81,7 @@ var byProgram = sync.OnceValue(func() map[string][]argument {
 	return m
 })
 
-// programs are the words by which commands are found.
+// programs returns the words by which commands are found.
 func programs() (list []string) {
 	for p := range byProgram() {
 		list = append(list, p)
@@ -111,7 +111,7 @@ func commanded(text string, at int) (secrets []span, next int) {
 	return append(secrets, echoed(text, args, end)...), end
 }
 
-// programOf is the name of a program, without the folder it is in.
+// programOf returns the name of a program, without the folder it is in.
 func programOf(s string) string {
 	return strings.TrimSuffix(s[strings.LastIndexAny(s, `/\`)+1:], ".exe")
 }
@@ -155,7 +155,7 @@ func (a *argument) find(text string, args []span) (secrets []span) {
 	return secrets
 }
 
-// secrets are those in an argument that stands at a place.
+// secrets returns the secrets in an argument that stands at a place.
 func (a *argument) secrets(text string, arg span, at place) (list []span) {
 	switch {
 	case a.is(at):
@@ -186,7 +186,7 @@ func (a *argument) is(at place) bool {
 	return a.flags == "" && a.begins == "" && a.glued == "" && a.behind != ""
 }
 
-// meant is the part of an argument that is the secret, where it can be one.
+// meant returns the part of an argument that is the secret, where it can be one.
 func (a *argument) meant(text string, s span) []span {
 	if s, ok := a.part(text, inside(text, s)); ok && meant(s.of(text)) {
 		return []span{s}
@@ -194,7 +194,7 @@ func (a *argument) meant(text string, s span) []span {
 	return nil
 }
 
-// behindFlags is what stands in an argument right behind a flag.
+// behindFlags returns what stands in an argument right after a flag.
 func (a *argument) behindFlags(text string, arg span) (values []span) {
 	for flag := range strings.FieldsSeq(a.glued) {
 		if rest, ok := strings.CutPrefix(arg.of(text), flag); ok && rest != "" {
@@ -204,7 +204,7 @@ func (a *argument) behindFlags(text string, arg span) (values []span) {
 	return values
 }
 
-// part is what of an argument is the secret.
+// part returns the part of an argument that is the secret.
 func (a *argument) part(text string, s span) (span, bool) {
 	if !strings.Contains(s.of(text), a.holds) {
 		return s, false
@@ -248,8 +248,8 @@ func isName(s string) bool {
 	return false
 }
 
-// echoed are what a command prints for another one that takes a secret in, or is
-// given by <<<.
+// echoed returns the secrets that a command prints for another one that takes a secret in, or that
+// follow <<<.
 func echoed(text string, args []span, end int) (secrets []span) {
 	if program := args[0].of(text); program == echoes[0] || program == echoes[1] {
 		next, _, _ := strings.Cut(text[end:min(len(text), end+maxCommand)], "\n")
@@ -281,7 +281,7 @@ func containsAny(s string, list []string) bool {
 	return slices.ContainsFunc(list, func(word string) bool { return strings.Contains(s, word) })
 }
 
-// inside is an argument without the quotes around it.
+// inside returns an argument without the quotes around it.
 func inside(text string, s span) span {
 	for s.from < s.to && strings.IndexByte("\\\"'", text[s.from]) >= 0 && s.to > s.from {
 		s.from++
@@ -295,9 +295,9 @@ func inside(text string, s span) span {
 // maxCommand is how much of a command is read, in bytes.
 const maxCommand = 2048
 
-// argsAt are the words of the command that stands at a place, with the quotes they
-// have, and where it ends: at the end of the line, before a pipe or the next
-// command, and where the text in quotes ends that the command is in.
+// argsAt returns the words of the command that stands at a place, with the quotes they have, and where
+// it ends: at the end of the line, before a pipe or the next command, or where the quoted text ends
+// that the command stands in.
 func argsAt(text string, at int) (args []span, end int) {
 	i, limit := at, min(len(text), at+maxCommand)
 	for {
@@ -318,12 +318,12 @@ func argsAt(text string, at int) (args []span, end int) {
 	}
 }
 
-// isContinued reports whether the line goes on behind a backslash.
+// isContinued reports whether the line goes on after a backslash.
 func isContinued(text string, i int) bool {
 	return text[i] == '\\' && i+1 < len(text) && text[i+1] == '\n'
 }
 
-// wordEnd is where the word of a command ends, which begins at from.
+// wordEnd returns where the word of a command ends that begins at from.
 func wordEnd(text string, from, limit int) int {
 	for i := from; i < limit; {
 		quote := quoteAt(text[:limit], i)
@@ -355,7 +355,7 @@ func isLineBreak(s string) bool {
 	return s != "" && (s[0] == '\n' || s[0] == 'n')
 }
 
-// quoteAt is the quote at a place, with the backslashes before it, or empty.
+// quoteAt returns the quote at a place, with the backslashes before it, or "".
 func quoteAt(text string, i int) string {
 	end := i
 	for end < len(text) && text[end] == '\\' {

@@ -34,7 +34,7 @@ type Pattern struct {
 	// A failed try should not have to look far ahead, or many words in a row
 	// take time with the square of their number.
 	Words []string
-	// Begins: no letter, digit, "_" or "-" stands before the word.
+	// Begins: the word counts only where no letter, digit, "_" or "-" stands before it.
 	Begins bool
 	// Min is the least length of a secret in bytes. Shorter ones stay.
 	Min int
@@ -49,8 +49,8 @@ type span struct{ from, to int }
 
 func (s span) of(text string) string { return text[s.from:s.to] }
 
-// finder returns the secrets at a place of a text where a word of its pattern
-// stands, and where to go on if not right behind it.
+// finder returns the secrets at a place of a text where a word of its pattern stands, and where to go
+// on, if that is not right after the place.
 type finder func(text string, at int) (secrets []span, next int)
 
 // Redactor replaces secrets. It is safe for concurrent use.
@@ -79,9 +79,10 @@ var kind = lazy.Regexp(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 var known = sync.OnceValue(func() *Redactor { return compiled(Defaults()) })
 
-// New makes a redactor of patterns. Where two find the same text, the first one
-// says what kind of secret it is. Nil is [Defaults], and an empty list redacts
-// nothing.
+// New returns a redactor of patterns. Where two find the same text, the first one says what kind of
+// secret it is. Nil is [Defaults], and an empty list redacts nothing. The error names the pattern that
+// cannot be used: its kind has other characters, a word is empty, or Expr is no RE2 expression or
+// matches the empty text.
 func New(patterns []Pattern) (*Redactor, error) {
 	if patterns == nil {
 		return Known(), nil
@@ -97,7 +98,7 @@ func New(patterns []Pattern) (*Redactor, error) {
 // Known returns the redactor of [Defaults]. It is made once.
 func Known() *Redactor { return known() }
 
-// compiled makes a redactor of patterns that were checked, by New or by tests.
+// compiled returns a redactor of patterns that New or a test has checked.
 func compiled(patterns []Pattern) *Redactor {
 	r := new(Redactor)
 	for _, p := range patterns {
@@ -150,8 +151,8 @@ func (p *Pattern) matcher() finder {
 	}
 }
 
-// groupsOf are the groups of a match that begins at a place of a text. Those that
-// took no part are empty.
+// groupsOf returns the groups of a match that begins at a place of a text. Those that took no part are
+// empty.
 func groupsOf(match []int, at int) (groups []span) {
 	for i := 0; i < len(match); i += 2 {
 		if match[i] < 0 {
@@ -163,7 +164,7 @@ func groupsOf(match []int, at int) (groups []span) {
 	return groups
 }
 
-// secretOf is the first group that matched something, or all where there are no
+// secretOf returns the first group that matched something, or the whole match where there are no
 // groups.
 func secretOf(groups []span) []span {
 	if len(groups) == 1 {
@@ -207,8 +208,8 @@ func (r *Redactor) Redact(text string) (string, int) {
 // taken out can be one in its turn.
 const passes = 4
 
-// RedactContext is [Redactor.Redact] for texts as long as somebody else likes. The
-// only error is the context's own, and then there is no text.
+// RedactContext is [Redactor.Redact] for texts of any length that others decide. The only error is the
+// context's own, and then there is no text.
 func (r *Redactor) RedactContext(ctx context.Context, text string) (string, int, error) {
 	all := 0
 	for range passes {
@@ -226,7 +227,7 @@ func (r *Redactor) RedactContext(ctx context.Context, text string) (string, int,
 	return text, all, nil
 }
 
-// find is what the rules find in a text, as far as the context lets them.
+// find returns what the rules find in a text until the context is done.
 func (r *Redactor) find(ctx context.Context, text string) (found []finding) {
 	given := r.scan.places(ctx, text)
 	defer r.scan.used.Put(given)
@@ -243,8 +244,8 @@ func (r *Redactor) find(ctx context.Context, text string) (found []finding) {
 	return found
 }
 
-// without is a text with marks in the place of what was found, and how many. What
-// overlaps is one secret.
+// without returns a text with marks in the place of what was found, and how many. Secrets that overlap
+// become one.
 func (r *Redactor) without(text string, found []finding) (string, int) {
 	slices.SortFunc(found, func(a, b finding) int { return cmp.Or(a.from-b.from, a.rule-b.rule) })
 	var b strings.Builder

@@ -94,8 +94,8 @@ func (s *scanner) add(e entry) {
 	}
 }
 
-// places are, by rule, where one of its words stands in a text, whatever the
-// case, in order. It ends early where the context is done. They are of use until they are given back.
+// places returns, by rule, where one of its words stands in a text, whatever the case, in order. It
+// ends early where the context is done. Give the result back to the pool when it is used.
 func (s *scanner) places(ctx context.Context, text string) *[][]int {
 	given, _ := s.used.Get().(*[][]int)
 	if given == nil {

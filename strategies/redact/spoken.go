@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// How secrets are called by people, and what they say between that and the secret.
+// Patterns of what people call secrets, and of what they say between that and the secret.
 const (
 	passwords = `password|passwd|passphrase|passcode|pwd|pw|passwort|kennwort|mot de passe|mdp|contraseña|contrasena|` +
 		`clave|senha|parola|wachtwoord|hasło|haslo|heslo|lösenordet|lösenord|adgangskode|salasana|şifre|sifre|` +
@@ -16,7 +16,7 @@ const (
 	toldValue = "(?:\\\\?[\"„“«「](.+?)\\\\?[\"”“»」]|`([^`\n]+)`|'([^'\n]+)'|\\*\\*(\\S+)\\*\\*|([!-~]+))"
 )
 
-// spoken are secrets that people tell, and do not assign.
+// spoken returns the patterns of secrets that people tell in words.
 func spoken() []Pattern {
 	passwordWords := []string{"passw", "passp", "passc", "pwd", "pw", "kennwort", "mot de passe", "mdp", "contrase",
 		"clave", "senha", "parola", "wachtwoord", "hasło", "haslo", "heslo", "lösenord", "adgangskode", "salasana", "şifre",
@@ -96,8 +96,7 @@ func callOrList(text string, s span) bool {
 	return s.to < len(text) && strings.IndexByte("([{<", text[s.to]) >= 0
 }
 
-// endsClause reports whether what people say ends behind a word, or goes on with
-// another thing.
+// endsClause reports whether what people say ends after a word, or goes on with another thing.
 func endsClause(text string, matched, at int) bool {
 	if matched > at {
 		return true // a sign of the sentence

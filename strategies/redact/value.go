@@ -60,8 +60,8 @@ func placeholder(s string) bool {
 	return true
 }
 
-// weak reports whether a text is a word for a password that people take as one. Right behind
-// a flag, as in -psecret, it is no placeholder: those are written apart, or in capitals.
+// weak reports whether a text is a word for a password that people take as one. Right after a flag, as
+// in -psecret, it is no placeholder: those are written apart, or in capitals.
 func weak(s string) bool {
 	switch s {
 	case "secret", "password", "passwd", "pass", "changeme":
