@@ -60,7 +60,7 @@ type Agent struct {
 	said                          *node
 }
 
-// Plugins are all plugins of the agent, the compactor first.
+// Plugins returns the names of all plugins of the agent, the compactor first.
 func (a *Agent) Plugins() []string {
 	if a.Compactor == "" {
 		return a.Observers
@@ -69,7 +69,7 @@ func (a *Agent) Plugins() []string {
 	return append([]string{a.Compactor}, rest...)
 }
 
-// Agents are the paths of all agents, sorted; the top of the file is "".
+// Agents returns the paths of all agents, sorted; the top of the file is "".
 func (c *Config) Agents() []string { return slices.Sorted(maps.Keys(c.agents)) }
 
 // Agent finds an agent. A session's main agent has the empty path: that is the
@@ -94,5 +94,5 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), 0)]
 }
 
-// Policy is the policy of an agent, by the rules of [Config.Agent].
+// Policy returns the policy of an agent, by the rules of [Config.Agent].
 func (c *Config) Policy(agentPath string) kagewasm.Policy { return c.Agent(agentPath).Policy }

@@ -89,8 +89,8 @@ type Explanation struct {
 	Settings []Setting `json:"settings"`
 }
 
-// Explain says what holds for an agent, with settings on top of the file as in
-// [Config.With], and where each value comes from.
+// Explain returns what holds for an agent, with settings on top of the file as in [Config.With], and
+// where each value comes from.
 func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) {
 	a, err := c.With(agentPath, sets...)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // is none, the error is an *abi.Error that wraps fs.ErrNotExist.
 //
 // A configuration says where sessions and keys are sent. One that nobody named
-// is therefore taken only from whoever runs the program, or from the system's
+// is therefore taken only where it belongs to the user who runs the program, or to the system's
 // owner: in a folder that others can write to, it could be anybody's.
 func Find(dir string) (string, error) {
 	from, err := filepath.Abs(dir)

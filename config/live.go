@@ -8,8 +8,8 @@ import (
 // The files of a live configuration are looked at once in this time, at most.
 const lookEvery = 100 * time.Millisecond
 
-// Live is a configuration that is read again when its file, or a prompt that it
-// names, changes. There is nothing to start and nothing to close: whoever asks looks
+// Live is a configuration that is read again when its file, or a prompt that it names, changes: call
+// [Live.Current] each time one is needed. There is nothing to start and nothing to close: Current looks
 // at the files, ten times a second at most. It is safe for concurrent use.
 type Live struct {
 	path string
@@ -31,9 +31,8 @@ func Follow(path string) (*Live, error) {
 	return l, nil
 }
 
-// Current is the newest configuration that could be read. It is the same one
-// until something changes. The error says why the files as they are now could not
-// be read.
+// Current returns the newest configuration that could be read. It is the same one until something
+// changes. The error says why the files as they are now could not be read.
 func (l *Live) Current() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

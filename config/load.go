@@ -53,8 +53,8 @@ func load(path string, before bool) (*Config, seen, error) {
 	return b.config, f.seen, r.problems.asError()
 }
 
-// None is what holds in a folder where no configuration is, so that flags can be put on
-// top with [Config.With].
+// None returns the configuration of a folder that has none, so that flags can be put on top with
+// [Config.With].
 func None(dir string) (*Config, error) {
 	n, r := read(filepath.Join(dir, FileName), nil)
 	b := newBuilder(r, r.name)

@@ -72,8 +72,8 @@ func (b *builder) checkDefaults(m *abi.Manifest, n *node, set abi.Config) {
 	}
 }
 
-// UnknownDefaults are the knobs of a plugin, by name, that nobody has set and whose default in
-// the manifest is no alias of Models, with what is wrong.
+// UnknownDefaults yields the knobs of a plugin, by name, that nobody has set and whose default in the
+// manifest is no alias of Models, with what is wrong.
 func (c *Config) UnknownDefaults(m *abi.Manifest, set abi.Config) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
@@ -88,8 +88,8 @@ func (c *Config) UnknownDefaults(m *abi.Manifest, set abi.Config) iter.Seq2[stri
 	}
 }
 
-// KnowsModel is an error where the value of a knob of type model_alias is no alias of
-// Models. An empty text names none.
+// KnowsModel returns an error where the value of a knob of type model_alias is no alias of Models. An
+// empty text names none.
 func (c *Config) KnowsModel(value []byte) error {
 	alias := strings.Trim(string(value), `"`)
 	if _, ok := c.Models[alias]; ok || alias == "" {

@@ -41,8 +41,8 @@ type Model struct {
 
 const ollama = "ollama"
 
-// NumCtx is the context window that the server is asked for, where it lets
-// itself be asked: Ollama's num_ctx. 0 asks for nothing.
+// NumCtx returns the context window, in tokens, that the server is asked for where it can be asked:
+// Ollama's num_ctx. 0 asks for nothing.
 func (m Model) NumCtx() int {
 	if m.Provider != ollama {
 		return 0
@@ -50,8 +50,8 @@ func (m Model) NumCtx() int {
 	return m.Window
 }
 
-// CatalogName is what the model is called in [tokens.Catalog.Resolve]: behind
-// an address of its own a provider may offer anybody's models.
+// CatalogName returns the name of the model for [tokens.Catalog.Resolve]: a provider at an address of
+// its own may offer anybody's models.
 func (m Model) CatalogName() string {
 	if p := m.catalogProvider(); p != "" {
 		return p + "/" + m.Name
@@ -66,8 +66,8 @@ func (m Model) catalogProvider() string {
 	return m.Provider
 }
 
-// Override is what the configuration says of the model, for the catalog. It is
-// empty but for its name where the configuration says nothing.
+// Override returns what the configuration says of the model, for the catalog. Where it says nothing
+// only the name is set.
 func (m Model) Override() tokens.Override {
 	return m.override(m.catalogProvider())
 }

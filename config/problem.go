@@ -24,7 +24,7 @@ type Problem struct {
 	Excerpt string `json:"excerpt,omitempty"`
 }
 
-// String is "file:line:column: message", without the excerpt.
+// String returns "file:line:column: message", without the excerpt.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.File + ": " + p.Message
@@ -36,7 +36,7 @@ func (p Problem) String() string {
 // cause of the *abi.Error that loading returns.
 type Problems []Problem
 
-// Error is all problems with their excerpts, one below the other.
+// Error returns all problems with their excerpts, one below the other.
 func (ps Problems) Error() string {
 	var lines []string
 	for _, p := range ps {
@@ -123,9 +123,8 @@ var (
 		`\bbearer\s+\S+|://[^/\s@]+@`)
 )
 
-// ProblemsOf are the problems behind an error of this package. One that is not
-// about the text of a configuration, such as a file that is not there, is the
-// only one; no error has none.
+// ProblemsOf returns the problems that an error of this package holds. An error that is not about the
+// text of a configuration, such as a file that is not there, is the only problem; no error has none.
 func ProblemsOf(err error) Problems {
 	if err == nil {
 		return Problems{}

@@ -4,9 +4,8 @@ import "encoding/json"
 
 const schemaID = "https://kagewasm.dev/schema/config/1.json"
 
-// Schema is the JSON Schema (draft 2020-12) of a configuration, for editors. It
-// says what one value can be; that names exist and thresholds fit each other is
-// for [Load].
+// Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. It says what one
+// value can be. [Load] checks that names exist and that thresholds fit each other.
 func Schema() []byte {
 	// Blocks that are met again and again are definitions.
 	s := schemer{"agent": nil, "compaction": nil}

@@ -10,10 +10,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
-// With is an agent as it would be with some settings on top of what the file says,
-// each FIELD=VALUE, as flags --set have them: compaction.upper_threshold=0.7. They
-// are checked as if they stood in the file. The configuration does not change. The
-// error of a setting of another form is of code usage.
+// With returns an agent as it would be with some settings on top of what the file says, each
+// FIELD=VALUE, as flags --set have them: compaction.upper_threshold=0.7. They are checked as if they
+// stood in the file. The configuration does not change. The error of a setting of another form is of
+// code usage.
 func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
 	for _, s := range sets {
 		if i := strings.IndexByte(s, '='); i <= 0 {

@@ -23,10 +23,9 @@ const (
 // their programs together: each character of a session may cost as many steps.
 const maxUntrusted = 256
 
-// Widens lists the settings of the file that do more than narrow what happens
-// without them, as "compaction.redact (line 3)", in the order of the file. A
-// program that finds a configuration which may be somebody else's asks before it
-// uses one with such settings.
+// Widens returns the settings of the file that do more than narrow what happens without them, as
+// "compaction.redact (line 3)", in the order of the file. A program that finds a configuration which
+// may be somebody else's asks before it uses one with such settings.
 func (c *Config) Widens() []string {
 	list := c.root.widens("")
 	if size := c.root.patternSize(); size > maxUntrusted {

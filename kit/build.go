@@ -24,7 +24,7 @@ type Options struct {
 	// Compiler is the program to run instead of the language's own (go, node
 	// for AssemblyScript, clang), which is looked for in the path.
 	Compiler string
-	// Flags go to the compiler behind the kit's own.
+	// Flags go to the compiler after the kit's own.
 	Flags []string
 }
 

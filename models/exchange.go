@@ -44,8 +44,7 @@ func (r *reply) ok() bool { return r.err == nil && r.status/100 == 2 }
 
 func (r *reply) Error() string { return fmt.Sprintf("status %d", r.status) }
 
-// Exceeded is what the provider says of a request that did not fit, see
-// [abi.ExceededBy].
+// Exceeded returns what the provider says of a request that did not fit, see [abi.ExceededBy].
 func (r *reply) Exceeded() abi.Exceeded {
 	x, _ := exceeds(r.status, string(r.body))
 	return x

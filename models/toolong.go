@@ -71,7 +71,7 @@ func dumped(d dumper) (resp *http.Response) {
 }
 
 // maxWords is how much of an error is searched. What it is about stands in
-// front; behind it come stack traces and whole pages.
+// front; after it come stack traces and whole pages.
 const maxWords = 16 << 10
 
 // exceeds looks for the words that providers have for a request that does not

@@ -31,7 +31,7 @@ func bearer(k Key) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + string(k)}
 }
 
-// withSystem returns the conversation behind a message of its own for System.
+// withSystem returns the conversation with a message of its own for System before it.
 func withSystem(r abi.ModelRequest) []abi.ModelMessage {
 	if r.System == "" {
 		return r.Conversation()

@@ -16,10 +16,9 @@ const EngineNative = sandbox.Name
 // name, and the one in package runtime/extism.
 type Engine interface{ host.Engine }
 
-// Describe is an engine for those who want to know what a module is, and do not call
-// it. It checks the module as the sandbox does and does not compile it: compiling
-// takes most of the time of loading, and is of no use while nobody trusts the module.
-// Calls fail.
+// Describe returns an engine for programs that want to know what a module is, and do not call it. It
+// checks the module as the sandbox does and does not compile it: compiling takes most of the time of
+// loading, and is of no use while nobody trusts the module. Calls fail.
 func Describe() Engine { return sandbox.Describer{} }
 
 // Cassette stands between a plugin and the network: it is asked to answer the host

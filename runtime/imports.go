@@ -6,8 +6,8 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// UnusedImports are the functions that the module imports and no code of it
-// names, as "module.Name", sorted. The error is of code refused.
+// UnusedImports returns the functions that the module imports and no code of it names, as
+// "module.Name", sorted. The error is of code refused.
 func (module *Module) UnusedImports() ([]string, error) {
 	m := module.wasm
 	used := make([]bool, m.Imported[wasm.KindFunc])

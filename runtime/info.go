@@ -56,7 +56,7 @@ type CapabilityInfo struct {
 	GrantedHosts []string `json:"granted_hosts,omitempty"`
 }
 
-// GrantFlag is what an operator writes on a command line to grant it.
+// GrantFlag returns what an operator writes on a command line to grant it.
 func (c CapabilityInfo) GrantFlag() string { return host.GrantFlag(c.Name, c.Hosts) }
 
 // Where the manifest of a plugin is from.

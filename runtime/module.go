@@ -99,10 +99,10 @@ func open(bin []byte, name string) (*Module, error) {
 	return m, nil
 }
 
-// Manifest is what the module says about itself. The caller must not change it.
+// Manifest returns what the module says about itself. The caller must not change it.
 func (m *Module) Manifest() *abi.Manifest { return m.manifest }
 
-// Digest is "sha256:" and the hex digest of the module's bytes.
+// Digest returns "sha256:" and the hex digest of the module's bytes.
 func (m *Module) Digest() string { return m.digest }
 
 // readLimited reads a file, and one byte more than allowed at most: what is too

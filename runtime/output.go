@@ -13,8 +13,8 @@ import (
 
 var outputKeys = strictjson.Keys(abi.Output{})
 
-// CheckOutput says what a host would make of what a hook answered: warnings, and
-// the error with which it would refuse it.
+// CheckOutput returns what a host would say to the answer of a hook: warnings, and the error with which
+// it would refuse it.
 func CheckOutput(doc []byte) (warnings []string, err error) {
 	_, warnings, err = decodeOutput(doc, strictjson.Limits{})
 	return warnings, err

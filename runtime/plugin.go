@@ -35,26 +35,25 @@ type Plugin struct {
 	err    error         // of closing it
 }
 
-// Manifest is what the plugin says about itself. Where it says nothing, it is
-// an observer of the hooks it exports. The caller must not change it.
+// Manifest returns what the plugin says about itself. Where it says nothing, it is an observer of the
+// hooks it exports. The caller must not change it.
 func (p *Plugin) Manifest() *abi.Manifest { return p.shared.Manifest }
 
-// Digest is "sha256:" and the hex digest of the module's bytes.
+// Digest returns "sha256:" and the hex digest of the module's bytes.
 func (p *Plugin) Digest() string { return p.shared.Digest }
 
-// Limits are the limits of each call.
+// Limits returns the limits of each call.
 func (p *Plugin) Limits() abi.Limits { return p.shared.Limits }
 
-// Hooks are the hooks the plugin takes part in, in the order of a turn.
+// Hooks returns the hooks the plugin takes part in, in the order of a turn.
 func (p *Plugin) Hooks() []abi.Hook { return slices.Clone(p.hooks) }
 
 // Granted reports whether the plugin has a capability: it asks for it, and the
 // operator grants it.
 func (p *Plugin) Granted(c abi.Capability) bool { return p.shared.Asks(c) && p.grants.Allows(c) }
 
-// Namespace is where the plugin's data for an agent lies, in the runtime's KV
-// and for whoever else stores there what the plugin retains. The first call
-// claims the name where nobody has it.
+// Namespace returns the namespace of the plugin's data for an agent, in the runtime's KV and in any
+// other store that has what the plugin retains. The first call claims the name where nobody has it.
 func (p *Plugin) Namespace(ctx context.Context, agentPath string) (string, error) {
 	return p.shared.Namespace(ctx, agentPath, true)
 }
@@ -84,8 +83,7 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 	return out, stats, nil
 }
 
-// CallHook is [Plugin.Call] with the answer as the plugin wrote it, whatever it
-// is.
+// CallHook is [Plugin.Call], but returns the answer as the plugin wrote it, whatever it is.
 func (p *Plugin) CallHook(ctx context.Context, in *abi.Input) ([]byte, abi.CallStats, error) {
 	_, raw, stats, err := p.callHook(ctx, in, nil)
 	return raw, stats, err

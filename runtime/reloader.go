@@ -77,27 +77,27 @@ func replaces(next, old *abi.Manifest) error {
 	return nil
 }
 
-// Manifest is what the current module says about itself.
+// Manifest returns what the current module says about itself.
 func (r *Reloader) Manifest() *abi.Manifest { return r.now().Manifest() }
 
-// Hooks are the hooks of the current module.
+// Hooks returns the hooks of the current module.
 func (r *Reloader) Hooks() []abi.Hook { return r.now().Hooks() }
 
-// Digest is that of the current module.
+// Digest returns the digest of the current module.
 func (r *Reloader) Digest() string { return r.now().Digest() }
 
 // Granted reports whether the current module has a capability.
 func (r *Reloader) Granted(c abi.Capability) bool { return r.now().Granted(c) }
 
-// Namespace is where the current module's data for an agent lies.
+// Namespace returns the namespace of the current module's data for an agent.
 func (r *Reloader) Namespace(ctx context.Context, agentPath string) (string, error) {
 	g := r.use()
 	defer r.release(g)
 	return g.Plugin.Namespace(ctx, agentPath)
 }
 
-// Call is [Plugin.Call] on the current module. Where a swap has taken the hook
-// away since the caller asked for the hooks, the answer is nothing to say.
+// Call is [Plugin.Call] on the current module. Where a swap has removed the hook since the caller asked
+// for the hooks, the answer is nothing to say.
 func (r *Reloader) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 	g := r.use()
 	defer r.release(g)

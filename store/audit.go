@@ -173,13 +173,13 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// AuditHead is the number of the last entry of the log, 0 where there is none.
+// AuditHead returns the number of the last entry of the log, 0 where there is none.
 func (s *Store) AuditHead(ctx context.Context) (seq int, err error) {
 	err = s.db.QueryRowContext(ctx, "SELECT seq FROM audit_head WHERE one = 1").Scan(&seq)
 	return seq, fault("audit", err)
 }
 
-// Audit calls do for the entries of the log behind a number, oldest first: those of a
+// Audit calls do for the entries of the log after a number, oldest first: those of a
 // session, or all where key is empty. An error of do ends it.
 func (s *Store) Audit(ctx context.Context, key string, after int, do func(Audited) error) error {
 	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {

@@ -35,8 +35,8 @@ func (tx *Tx) Spend(ctx context.Context, key string, c Cost) error {
 	return fault("spend", err)
 }
 
-// Costs are what a session cost, by who spent it and by model; of all sessions where
-// key is empty, deleted ones too.
+// Costs returns what a session cost, by what spent it and by model. Where key is empty it is that of
+// all sessions, deleted ones too.
 func (s *Store) Costs(ctx context.Context, key string) (list []Cost, err error) {
 	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		var c Cost

@@ -120,8 +120,8 @@ func messagesOf(doc string) (list []abi.Message, err error) {
 	return list, err
 }
 
-// Arriving is the next entry of a session that is stored, with messages that arrive.
-// Making it looks only at their ids, however long the session is. It is not stored yet.
+// Arriving returns the next entry of a session that is stored, with messages that arrive. Making it
+// looks only at their ids, however long the session is. It is not stored yet.
 func (tx *Tx) Arriving(ctx context.Context, key string, msgs []abi.Message) (e session.Entry, err error) {
 	e.Time = tx.store.opts.Now().UTC().Format(time.RFC3339)
 	if err := tx.tx.QueryRowContext(ctx, "SELECT seq + 1 FROM sessions WHERE session = $1", key).Scan(&e.Seq); err != nil {

@@ -46,7 +46,8 @@ func (k Kept) Drop(ctx context.Context, tx *Tx) (dropped bool, err error) {
 	return n > 0, fault("keep", err)
 }
 
-// Kept are the values of a kind and of some owners, by owner and name; without an owner all of the kind.
+// Kept returns the values of a kind and of some owners, by owner and name; without an owner all of the
+// kind.
 func (s *Store) Kept(ctx context.Context, kind string, owners ...string) (list []Kept, err error) {
 	read := func(where string, args ...any) error {
 		return rows.Each(ctx, s.db, func(r *sql.Rows) error {

@@ -25,7 +25,7 @@ func (tx *Tx) ResetKnob(ctx context.Context, plugin, agent, name string) error {
 	return fault("knobs", err)
 }
 
-// Knobs are the values that hold for an agent: its own, and those for all.
+// Knobs returns the values that hold for an agent: its own, and those for all.
 func (s *Store) Knobs(ctx context.Context, plugin, agent string) (map[string]json.RawMessage, error) {
 	values := make(map[string]json.RawMessage)
 	err := rows.Each(ctx, s.db, func(r *sql.Rows) error {

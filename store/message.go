@@ -75,7 +75,7 @@ func textOf(m *abi.Message) (string, error) {
 	return string(text), err
 }
 
-// behind makes room behind a message, or before all.
+// behind makes room after a message, or before all.
 func behind(ctx context.Context, tx *Tx, key, id string) (pos int64, err error) {
 	err = tx.tx.QueryRowContext(ctx, "SELECT pos FROM messages WHERE session = $1 AND id = $2", key, id).Scan(&pos)
 	if err == sql.ErrNoRows && id == "" {
@@ -99,8 +99,7 @@ type MessageQuery struct {
 	Limit int
 }
 
-// Messages are those of a session in their order, as they came, with what became of
-// them.
+// Messages returns the messages of a session in their order, as they came, with what became of them.
 func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list []session.StoredMessage, err error) {
 	limit := cmp.Or(q.Limit, 1<<31-1)
 	err = rows.Each(ctx, s.db, stored(&list), `SELECT message, superseded_by FROM messages
@@ -131,7 +130,7 @@ func stored(list *[]session.StoredMessage) func(*sql.Rows) error {
 // maxIDs is how many messages are asked for by their ids at once.
 const maxIDs = 200
 
-// Named are the messages of some ids, as far as the session has them, in no order.
+// Named returns the messages of some ids, as far as the session has them, in no order.
 func (s *Store) Named(ctx context.Context, key string, ids []string) (list []session.StoredMessage, err error) {
 	for some := range slices.Chunk(ids, maxIDs) {
 		args, places := []any{key}, make([]string, len(some))

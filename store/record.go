@@ -73,8 +73,7 @@ func countRecords(ctx context.Context, tx *Tx, key string) error {
 	return err
 }
 
-// Records are the compactions of a session, oldest first, those that were undone
-// too.
+// Records returns the compactions of a session, oldest first, those that were undone too.
 func (s *Store) Records(ctx context.Context, key string) (list []Record, err error) {
 	list, err = recordsOf(ctx, s.db, key)
 	return list, fault("records", err)
@@ -106,7 +105,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(text[:len(text)-1], `,"in_force":%t}`, r.InForce), nil
 }
 
-// SessionOf is the key of the session that has a compaction, empty where none has.
+// SessionOf returns the key of the session that has a compaction, empty where none has.
 func (s *Store) SessionOf(ctx context.Context, compaction string) (key string, err error) {
 	err = s.db.QueryRowContext(ctx, "SELECT session FROM records WHERE id = $1", compaction).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -27,8 +27,8 @@ func (r Request) Keep(ctx context.Context, tx *Tx, session string) error {
 	return fault("answer", err)
 }
 
-// Answered is what came of a request, and the ids of the messages that it brought; nil
-// where none of that key was answered.
+// Answered returns the answer to a request, and the ids of the messages that it brought; nil where none
+// of that key was answered.
 func (s *Store) Answered(ctx context.Context, session, key string) (r *Request, ids []string, err error) {
 	r = &Request{Key: key}
 	err = s.db.QueryRowContext(ctx, "SELECT digest, seq FROM requests WHERE session = $1 AND key = $2", session, key).

@@ -52,9 +52,8 @@ func scanSession(row interface{ Scan(...any) error }) (s Session, err error) {
 	return s, err
 }
 
-// Sessions are the sessions, the one that changed last first, and at most limit of
-// them. after is what the page before returned as next, which is empty behind the
-// last page.
+// Sessions returns the sessions, the one that changed last first, and at most limit of them. after is
+// what the page before returned as next, which is empty after the last page.
 func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []Session, next string, err error) {
 	updated, key, _ := strings.Cut(after, " ")
 	if after != "" && key == "" {
@@ -74,7 +73,7 @@ func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []S
 	return list, next, fault("sessions", err)
 }
 
-// Session is the one of that key. The error is a usage error where there is none.
+// Session returns the session of that key. The error is a usage error where there is none.
 func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
 	one, err := scanSession(s.db.QueryRowContext(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE session = $1", key))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -83,7 +82,7 @@ func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
 	return &one, fault("session", err)
 }
 
-// Pending are the sessions in which a compaction waits for a decision.
+// Pending returns the sessions in which a compaction waits for a decision.
 func (s *Store) Pending(ctx context.Context) (list []Session, err error) {
 	err = rows.Each(ctx, s.db, func(r *sql.Rows) error {
 		one, err := scanSession(r)
@@ -106,8 +105,8 @@ func (tx *Tx) Create(ctx context.Context, key string, about About) error {
 	return fault("create", err)
 }
 
-// Describe says of a session what no entry does, and what its messages cost now. What
-// is empty stays as it was, see About.Sure.
+// Describe stores about a session what no entry says, and what its messages cost now. What is empty
+// stays as it was, see About.Sure.
 func (tx *Tx) Describe(ctx context.Context, key string, about About, tokens int) error {
 	sure := 0
 	if about.Sure {
@@ -158,8 +157,8 @@ func deleteRow(ctx context.Context, tx *Tx, key string) error {
 	return err
 }
 
-// OlderThan are the keys of sessions that did not change since a time, the oldest
-// first, without those that wait for a decision.
+// OlderThan returns the keys of sessions that did not change since a time, the oldest first, without
+// those that wait for a decision.
 func (tx *Tx) OlderThan(ctx context.Context, t time.Time) (keys []string, err error) {
 	err = rows.Each(ctx, tx.tx, func(r *sql.Rows) error {
 		var key string

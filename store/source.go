@@ -41,7 +41,7 @@ func (tx *Tx) AddSource(ctx context.Context, key string, src Source) error {
 	return fault("add source", err)
 }
 
-// Sources are the files of a session, the latest first.
+// Sources returns the files of a session, the latest first.
 func (s *Store) Sources(ctx context.Context, key string) (list []Source, err error) {
 	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {

@@ -54,8 +54,8 @@ type HookStats struct {
 	MS     Spread `json:"ms"`
 }
 
-// Stats are read off the audit log, so deleted sessions count too. All sessions where
-// key is empty; of those only what is new since the last time is read.
+// Stats returns figures read off the audit log, so deleted sessions count too. They are of all sessions
+// where key is empty; of those only what is new since the last time is read.
 func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
 	t := new(tally)
 	if key == "" {

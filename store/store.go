@@ -63,7 +63,7 @@ func (s *Store) alone(ctx context.Context, do func(*Tx) error) error {
 	if err != nil {
 		return fault("update", err)
 	}
-	defer func() { _ = tx.Rollback() }() // which does nothing behind a commit
+	defer func() { _ = tx.Rollback() }() // which does nothing after a commit
 	if err := do(&Tx{tx: &prepared{tx, make(map[string]*sql.Stmt)}, store: s}); err != nil {
 		return err
 	}

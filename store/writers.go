@@ -95,7 +95,7 @@ func together(s *Store, batch []*change) {
 	ctx := context.Background() // which is nobody's to end
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err == nil {
-		defer func() { _ = tx.Rollback() }() // which does nothing behind a commit
+		defer func() { _ = tx.Rollback() }() // which does nothing after a commit
 		all := &Tx{tx: &prepared{tx, make(map[string]*sql.Stmt)}, store: s}
 		for _, c := range batch {
 			if err = c.within(ctx, tx, all); err != nil {

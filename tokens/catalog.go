@@ -79,10 +79,10 @@ func (l *content) names() map[string][]entry {
 	return byName
 }
 
-// AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
+// AsOf returns the day the catalog's prices hold for, YYYY-MM-DD.
 func (c *Catalog) AsOf() string { return c.asOf() }
 
-// Names are the models' own names at all providers, sorted, without the providers'.
+// Names returns the models' own names at all providers, sorted, without the providers'.
 func (c *Catalog) Names() []string {
 	seen := make(map[string]bool)
 	for _, p := range c.content().Providers {

@@ -53,7 +53,7 @@ func New(e Encoding, opts Options) (*Counter, error) {
 	return &Counter{encoding: cmp.Or(e, O200k), engine: engine, cache: newCache(opts.CacheEntries)}, nil
 }
 
-// Encoding is the encoding that is counted in.
+// Encoding returns the encoding that is counted in.
 func (c *Counter) Encoding() Encoding { return c.encoding }
 
 // Text counts a bare text.

@@ -35,8 +35,8 @@ type Model struct {
 	BindsThinking bool
 }
 
-// Window is the window to work with: the model's own, or [abi.FallbackWindow]
-// where that is unknown.
+// Window returns the window to work with, in tokens: the model's own, or [abi.FallbackWindow] where
+// that is unknown.
 func (m Model) Window() int {
 	if m.ContextWindow != nil {
 		return *m.ContextWindow
@@ -44,7 +44,7 @@ func (m Model) Window() int {
 	return abi.FallbackWindow
 }
 
-// Name is "provider/id", or the id alone.
+// Name returns "provider/id", or the id alone.
 func (m Model) Name() string {
 	if m.Provider == "" {
 		return m.ID
@@ -97,8 +97,8 @@ func (p *Prices) At(input int) Rates {
 	return r
 }
 
-// Cost is the price of a call in USD. It is 0 for nil prices: ask whether they
-// are known before that is shown to anybody.
+// Cost returns the price of a call in USD. It is 0 for nil prices: ask whether they are known before
+// that is shown to anybody.
 func (p *Prices) Cost(u Usage) float64 {
 	if p == nil {
 		return 0

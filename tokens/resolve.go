@@ -76,8 +76,8 @@ func (c *Catalog) resolve(provider, id string) (Model, bool) {
 	return c.complete(m), true
 }
 
-// fill takes from whoever made the model what who serves it does not say.
-// Prices are each provider's own.
+// fill takes from the model of its maker what the provider that serves it does not say. Prices are each
+// provider's own.
 func (m *Model) fill(from Model) {
 	m.ContextWindow = cmp.Or(m.ContextWindow, from.ContextWindow)
 	if m.MaxOutput == nil && from.MaxOutput != nil && *from.MaxOutput <= m.Window() {

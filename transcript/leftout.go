@@ -7,9 +7,9 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 )
 
-// LeftOut says what a conversion left out: what stands in the messages that were given
-// to [Session.Encode] and not in what it wrote, which was read again. It is empty where
-// nothing was. Ids and times are not told of: nothing depends on them.
+// LeftOut returns what a conversion left out: what stands in the messages that were given to
+// [Session.Encode] and not in what it wrote, which was read again. It is empty where nothing was. Ids
+// and times are not listed: nothing depends on them.
 func LeftOut(given []abi.Message, written *Session) []string {
 	before, after := contentsOf(given), contentsOf(written.Messages)
 	var left []string

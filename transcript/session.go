@@ -111,7 +111,7 @@ func assignIDs(msgs []*codec.Message) {
 	}
 }
 
-// Live are the messages that the model would see next: all but Superseded.
+// Live returns the messages that the model would see next: all but Superseded.
 func (s *Session) Live() []abi.Message {
 	if len(s.Superseded) == 0 {
 		return s.Messages

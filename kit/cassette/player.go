@@ -66,14 +66,14 @@ func (p *Player) Answer(op abi.Op, request json.RawMessage, _ func() abi.HostRes
 	return p.entries[list[0]].answer()
 }
 
-// Missed are the calls that were not recorded, in their order.
+// Missed returns the calls that were not recorded, in their order.
 func (p *Player) Missed() []Miss {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.missed)
 }
 
-// Ops are the ops that were recorded.
+// Ops returns the ops that were recorded.
 func (p *Player) Ops() map[abi.Op]bool {
 	return set.Of(lists.Map(p.entries, func(e entry) abi.Op { return e.Op })...)
 }

@@ -30,8 +30,8 @@ type Table struct {
 	opts   Options
 }
 
-// NewTable is a Table that reads with read, and changes in transactions that update makes:
-// it commits where the function returns no error, and keeps nothing otherwise.
+// NewTable returns a Table that reads with read, and changes in transactions that update makes: it
+// commits where the function returns no error, and keeps nothing otherwise.
 func NewTable(read Conn, update func(context.Context, func(Conn) error) error, opts Options) *Table {
 	return &Table{read: read, update: update, opts: opts.WithDefaults()}
 }
@@ -184,7 +184,7 @@ func (t *Table) List(ctx context.Context, ns, prefix string) (keys []string, err
 	return keys, tableFault(ctx, "list", err)
 }
 
-// beyond is the first text behind all that begin with a prefix, nil where there is none.
+// beyond returns the first text after all that begin with a prefix, nil where there is none.
 func beyond(prefix string) []byte {
 	end := bytes.TrimRight([]byte(prefix), "\xff")
 	if len(end) > 0 {
