@@ -63,7 +63,8 @@ func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
 	return r
 }
 
-// notLost returns the receipt of a compaction that was made and is not put in place: the provider's cache has all it had.
+// notLost returns the receipt of a compaction that was made and is not put in place: the provider's cache has all
+// that it had.
 func notLost(of *abi.Receipt) *abi.Receipt {
 	if of == nil {
 		return nil
