@@ -2,6 +2,7 @@ package note
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,13 +88,19 @@ func sentences(line string) iter.Seq[string] {
 	}
 }
 
-// sentenceEnd is where the first sentence of a line ends: after a mark that
-// stands before a space, or after one of a script without spaces.
+// sentenceEnd is where the first sentence of a line ends: after a mark that stands before a space, but for one behind a
+// short form and one inside parentheses, or after one of a script without spaces.
 func sentenceEnd(line string) int {
+	open, closed := 0, strings.LastIndexByte(line, ')')
 	for i, r := range line {
 		switch r {
+		case '(':
+			open++
+		case ')':
+			open = max(0, open-1)
 		case '.', '!', '?':
-			if i+1 < len(line) && line[i+1] == ' ' {
+			inside := open > 0 && i < closed
+			if i+1 < len(line) && line[i+1] == ' ' && !inside && (r != '.' || !isShortForm(line[:i+1])) {
 				return i + 1
 			}
 		case '。', '！', '？':
@@ -102,3 +109,14 @@ func sentenceEnd(line string) int {
 	}
 	return len(line)
 }
+
+// isShortForm reports whether a text ends with a short form that stands in the middle of sentences.
+func isShortForm(text string) bool {
+	return slices.ContainsFunc(shortForms, func(s string) bool {
+		at := len(text) - len(s)
+		return at >= 0 && strings.EqualFold(text[at:], s) && (at == 0 || strings.IndexByte(" (\"'/", text[at-1]) >= 0)
+	})
+}
+
+// shortForms end with a dot that ends no sentence.
+var shortForms = []string{"vs.", "e.g.", "i.e.", "cf.", "approx.", "z.B.", "bzw.", "d.h.", "p.ej."}

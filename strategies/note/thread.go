@@ -112,9 +112,12 @@ const (
 	maxNewestWords = 600 // of one of them, in bytes
 )
 
+// foldPrice is what the line costs that stands for a turn of which nothing is shown, in tokens.
+const foldPrice = 12
+
 // answered adds what short answers speak of, the newest first: the entries that they name, and what
 // was asked, in short where there is no room for all of it. An answer of which nothing can be told
-// folds: it says nothing by itself. It returns what it costs.
+// folds: it says nothing by itself. A short one on which something was done stands. It returns what it costs.
 func (v *view) answered(budget int) int {
 	left := budget
 	for i := len(v.turns) - 1; i > 0; i-- {
@@ -133,7 +136,7 @@ func (v *view) answered(budget int) int {
 			continue
 		}
 		v.ask(i-1, &left, 2)
-		if v.said[i-1] == "" && !named && t.words != "" {
+		if v.said[i-1] == "" && !named && t.words != "" && (t.onlyTold() || v.count(t.words) > foldPrice) {
 			v.size[i] = len(sizes) - 1
 		}
 	}
@@ -211,6 +214,7 @@ func (v *view) fill(budget, left, said int, state string) {
 	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(half *int) {
 		v.agent(half, half, func(i int) bool { return v.turns[i].onlyTold() })
 	})
+	part(50, func(half *int) { takeNewestFound(v, half) })
 	failed := func(line string) bool {
 		call, ok := strings.CutPrefix(line, work.Failed)
 		call, _, _ = strings.Cut(call, ": ")
@@ -237,6 +241,17 @@ const (
 	toldShare = 40
 	didShare  = 70
 )
+
+// takeNewestFound adds what the agent found and decided on the way in the last turns: it holds over what stands above.
+func takeNewestFound(v *view, left *int) {
+	for i := max(0, len(v.turns)-maxNewest); i < len(v.turns); i++ {
+		for k, line := range v.turns[i].came {
+			if strings.HasPrefix(line, foundMark) && !v.folded(i) {
+				v.takeLine(i, k, left, line)
+			}
+		}
+	}
+}
 
 // isAside reports whether a line tells what was only looked at, or said on the way.
 func isAside(line string) bool {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -200,6 +201,11 @@ func (c *Check) covers(part *Check) bool {
 	if c.text != "" || part.text != "" {
 		return c.text == part.text
 	}
+	if built, ok := part.built(); ok && !slices.Contains(c.modes, compileOnly) {
+		whole := *c // what chooses among tests is built with the others
+		whole.narrows = nil
+		return whole.covers(&built)
+	}
 	return c.program == part.program && part.times <= moreTimes*c.times && SameFolder(c.dir, part.dir) &&
 		!slices.ContainsFunc(part.modes, func(m string) bool { return !slices.Contains(c.modes, m) }) &&
 		!slices.ContainsFunc(c.modes, func(m string) bool {
@@ -209,6 +215,19 @@ func (c *Check) covers(part *Check) bool {
 		!slices.ContainsFunc(c.narrows, func(n string) bool {
 			return !slices.ContainsFunc(part.narrows, func(p string) bool { return p == n || chooses(n, p) })
 		}) && c.holds(part)
+}
+
+// compileOnly has tests built, and not run.
+const compileOnly = "-c"
+
+// built is a check that only builds tests, as one that runs them.
+func (c *Check) built() (runs Check, ok bool) {
+	if c.program != "go test" || !slices.Contains(c.modes, compileOnly) {
+		return runs, false
+	}
+	runs = *c
+	runs.modes = lists.Filter(c.modes, func(m string) bool { return m != compileOnly })
+	return runs, true
 }
 
 // moreTimes is how many times as often a check may have failed to run as the one that settles it: what fails seldom has

@@ -97,6 +97,8 @@ const (
 	formTimes   = 8
 	numberWorth = 0.8
 	shortWorth  = 2.0
+	// modifiedWorth is what a file that was changed is: a list of them that is not whole hides what was done.
+	modifiedWorth = 1.5
 	// changedWorth is what a name is worth in the output of a call that read a file which another call changes: who
 	// changes a file goes on to use what it holds.
 	changedWorth = 1.5
@@ -357,6 +359,8 @@ func (it *item) worth() float64 {
 	}
 	_, _, lines := isRange(it.name)
 	switch {
+	case it.use == modified:
+		return modifiedWorth * worth
 	case lines, imported(it.name), strings.HasPrefix(it.name, "--"),
 		it.class == number && !it.written && strings.ContainsAny(it.name, "abcdef"):
 		return rareWorth * worth

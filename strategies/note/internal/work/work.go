@@ -40,6 +40,7 @@ type check struct {
 	left     []action.Check // those that have not passed since it failed
 	where    string         // that it passed in, where it passed in something else
 	failures int            // since it last passed
+	before   bool           // it passed before it failed
 	last     end
 }
 
@@ -227,7 +228,7 @@ func (w *Work) checked(name string, parts, ran []action.Check, o outcome.Outcome
 		w.checks = slices.Delete(w.checks, i, i+1)
 	}
 	if c.last == passed && !o.Passed {
-		c.failures = 0
+		c.failures, c.before = 0, true
 	}
 	switch c.command, c.left, c.where = name, parts, ""; {
 	case o.Passed:
@@ -348,12 +349,19 @@ func (w *Work) deeds() []deed {
 	return list
 }
 
-// told are the last checks of which it is known how they ended, and the last of the
-// others.
+// told are the last checks of which it is known how they ended, those that failed before the others, and the last of
+// those of which it is not. What is left out is counted: a list that ends without that reads as a whole one.
 func (w *Work) told() (list []string) {
 	known := lists.Filter(w.checks, (*check).told)
 	others := lists.Filter(w.checks, func(c *check) bool { return !c.told() })
-	for _, c := range known[max(0, len(known)-maxChecks):] {
+	told := lastChecks(known)
+	if n := len(known) - len(told); n > 0 {
+		list = append(list, plural(n, "other one", "other ones"))
+		if !slices.ContainsFunc(known, func(c *check) bool { return c.last != passed && !slices.Contains(told, c) }) {
+			list[0] += " passed"
+		}
+	}
+	for _, c := range told {
 		list = append(list, c.String())
 	}
 	if n := len(others); n > 0 {
@@ -364,6 +372,19 @@ func (w *Work) told() (list []string) {
 		list = append(list, s)
 	}
 	return list
+}
+
+// lastChecks are maxChecks of some checks in their order: the last that failed, then the last of the others.
+func lastChecks(all []*check) []*check {
+	chosen := make(map[*check]bool, maxChecks)
+	for _, failed := range []bool{true, false} {
+		for _, c := range slices.Backward(all) {
+			if len(chosen) < maxChecks && (c.last == broken) == failed {
+				chosen[c] = true
+			}
+		}
+	}
+	return lists.Filter(all, func(c *check) bool { return chosen[c] })
 }
 
 // rest counts what is not told.
@@ -418,6 +439,10 @@ func (c *check) String() string {
 		return s + "failed " + times + ", then passed" + c.where
 	case c.last == passed:
 		return s + "passed" + c.where
+	case c.last == broken && c.before && c.failures > 1:
+		return s + "passed, then failed " + times
+	case c.last == broken && c.before:
+		return s + "passed, then failed"
 	case c.last == broken && c.failures > 1:
 		return s + "failed " + times
 	case c.last == broken:
