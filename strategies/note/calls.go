@@ -8,20 +8,29 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
-// lengthen tells calls that were told by their sums with all arguments, or with more, the newest first. What they are
-// told with takes no more room than there is: one of the shorter forms fitted. It returns what it costs.
-func (v *view) lengthen(budget int) int {
+// lengthen tells lines of one kind that were told in short in a longer form where there is room, the newest first:
+// calls with more of what they were called with, and more of what answers speak of. It returns what it costs.
+func (v *view) lengthen(budget int, kind func(line string) bool) int {
 	left := budget
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		for k, line := range v.turns[i].came {
-			if short := v.came[i][k]; short != "" && short != line {
-				left += v.count(short) + 2
-				v.takeLine(i, k, &left, append([]string{line}, shorterCalls(line)...)...)
+			short := v.came[i][k]
+			if short == "" || short == line || !kind(line) {
+				continue
 			}
+			forms := append([]string{line}, shorterCalls(line)...)
+			if isAnswered(line) {
+				forms = v.turns[i].listed(k)
+			}
+			left += v.count(short) + 2
+			v.takeLine(i, k, &left, forms...)
 		}
 	}
 	return budget - left
 }
+
+// tellsCall reports whether a line tells a call.
+func tellsCall(line string) bool { return strings.HasPrefix(line, work.Called) }
 
 // shorterCalls are the forms in which the line of a call is told where there is no room for all of it, longest first:
 // without what it was called with, but for what tells one thing from others, and sums and what they are paid with; for

@@ -35,7 +35,7 @@ func (m *Memory) refersTo(answer, asked string) string {
 	}
 	switch {
 	case pure && len(named) > 0:
-		return choiceMark + strings.Join(named, " / ")
+		return choiceMark + strings.Join(named, betweenEntries)
 	case pure || len(all) < 2 || !namesEntries(answer, len(named)):
 		return ""
 	case len(all) > maxOptions && len(named) == 0:
@@ -74,7 +74,7 @@ func (m *Memory) answered(points []string, asked string) string {
 
 // listing tells entries that an agent had listed, and counts those that are left out.
 func listing(told []string, more int) string {
-	line := listedMark + strings.Join(told, " / ")
+	line := listedMark + strings.Join(told, betweenEntries)
 	if more > 0 {
 		line += fmt.Sprintf("; [%d"+moreEntries, more)
 	}
@@ -192,20 +192,42 @@ func brief(said string, room bool) string {
 // pointing is what a question says that is nothing without the sentence before it.
 var pointing = lazy.Regexp(`(?i)\b(that|this|it|these|those|them|one|so)\b`)
 
-// listedInShort are the forms in which the entries are told that a short answer speaks of, longest first.
-func listedInShort(line string) []string {
+// listedInShort are the forms in which the entries are told that an answer speaks of, longest first: shortened, then
+// those alone that it names by number.
+func listedInShort(line, answer string) []string {
 	mark, told, _ := strings.Cut(line, ": ")
 	more := ""
 	if at := strings.LastIndex(told, "; ["); at >= 0 && strings.HasSuffix(told, moreEntries) {
 		told, more = told[:at], told[at:]
 	}
-	forms := []string{line}
-	for _, size := range []int{100, maxBefore} {
-		entries := lists.Map(strings.Split(told, " / "), func(e string) string { return shortened(e, size) })
-		forms = append(forms, mark+": "+strings.Join(entries, " / ")+more)
+	all := entriesOf(told)
+	inShort := func(entries []string, size int) string {
+		return strings.Join(lists.Map(entries, func(e string) string { return shortened(e, size) }), betweenEntries)
+	}
+	forms := []string{line, mark + ": " + inShort(all, 100) + more, mark + ": " + inShort(all, maxBefore) + more}
+	numbers := numbersIn(answer)
+	named := lists.Filter(all, func(e string) bool { return slices.Contains(numbers, e[:clip.Digits(e)]) })
+	if n := len(all) - len(named); n > 0 && len(named) > 0 && more == "" {
+		forms = append(forms, fmt.Sprintf("%s: %s; [%d%s", mark, inShort(named, 100), n, moreEntries))
 	}
 	return forms
 }
+
+// entriesOf are the entries of a list as they are told: where the first has a number each has one.
+func entriesOf(told string) (list []string) {
+	numbered := func(e string) bool { return clip.Digits(e) > 0 }
+	for _, e := range strings.Split(told, betweenEntries) {
+		if n := len(list); n > 0 && numbered(list[0]) && !numbered(e) {
+			list[n-1] += betweenEntries + e
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// betweenEntries stands between the entries that an answer speaks of.
+const betweenEntries = " / "
 
 // endsOf is the first sentence of closing words that ask nothing, and the last one that says something: what it comes
 // to stands there.

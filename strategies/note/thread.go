@@ -128,20 +128,29 @@ func (v *view) answered(budget int) int {
 		named := false
 		for k, line := range t.came {
 			if isAnswered(line) {
-				v.takeLine(i, k, &left, listedInShort(line)...)
+				takeListed(v, i, k, &left)
 				named = named || v.came[i][k] != ""
 			}
 		}
 		if !t.answersTo(asked) {
 			continue
 		}
-		v.ask(i-1, &left, 2)
+		v.ask(i-1, &left, 3)
 		if v.said[i-1] == "" && !named && t.words != "" && (t.onlyTold() || v.count(t.words) > foldPrice) {
 			v.size[i] = len(sizes) - 1
 		}
 	}
 	return budget - left
 }
+
+// takeListed shows what an answer speaks of in the shortest form, if that fits: older answers need room too.
+func takeListed(v *view, i, k int, left *int) {
+	forms := v.turns[i].listed(k)
+	v.takeLine(i, k, left, forms[len(forms)-1])
+}
+
+// listed are the forms in which line k on a turn tells what the answer speaks of, longest first.
+func (t *turn) listed(k int) []string { return listedInShort(t.came[k], cmp.Or(t.words, t.opens)) }
 
 // told adds what the agent answered where that is all that came of a question, the newest first: in short where there
 // is no room for all of its words. It returns what it costs.
@@ -207,6 +216,8 @@ func (v *view) fill(budget, left, said int, state string) {
 	}
 	v.take(&left, v.focus.bears)
 	v.agent(&left, &left, func(i int) bool { return v.focus.bears(v.turns[i].said) })
+	part(50, func(half *int) { takeNewestFound(v, half) })
+	v.take(&left, isAnswered)
 	part(50, func(half *int) {
 		v.agent(half, half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
 		v.take(half, isDeed)
@@ -214,13 +225,11 @@ func (v *view) fill(budget, left, said int, state string) {
 	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(half *int) {
 		v.agent(half, half, func(i int) bool { return v.turns[i].onlyTold() })
 	})
-	part(50, func(half *int) { takeNewestFound(v, half) })
 	failed := func(line string) bool {
 		call, ok := strings.CutPrefix(line, work.Failed)
 		call, _, _ = strings.Cut(call, ": ")
 		return ok && !strings.Contains(state, call)
 	}
-	v.take(&left, isAnswered)
 	v.take(&left, failed)
 	did := func(line string) bool {
 		return !isDeed(line) && !isAside(line) && !strings.HasPrefix(line, work.Failed)
@@ -231,7 +240,8 @@ func (v *view) fill(budget, left, said int, state string) {
 	v.take(&left, did)
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
-	left -= v.lengthen(left)
+	left -= v.lengthen(left, isAnswered)
+	left -= v.lengthen(left, tellsCall)
 	v.sayMore(&left)
 }
 
@@ -307,6 +317,10 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		for k, line := range v.turns[i].came {
 			if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
+				continue
+			}
+			if isAnswered(line) {
+				takeListed(v, i, k, left)
 				continue
 			}
 			v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)

@@ -183,7 +183,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
-	refused += v.lengthen(max(0, min(came+extra/2-deeds-refused, p.left-refused-least/2)))
+	refused += v.lengthen(max(0, min(came+extra/2-deeds-refused, p.left-refused-least/2)), tellsCall)
 	refused += v.replied(max(0, min(came+extra-deeds-refused, p.left-refused-least/2)))
 	told := v.told(max(0, min(budget*questionsShare/100+extra/2, p.left-refused-least/2)))
 	p.left -= refused + told
