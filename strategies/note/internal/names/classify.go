@@ -170,13 +170,27 @@ func classifyPath(w string, quoted bool) class {
 		named = named || f.ext || f.underscore || f.digits > 0 || f.dots > 0 || strings.IndexByte(p, '-') > 0
 	}
 	switch {
-	case !letters || parts == 0:
+	case !letters || parts == 0 || isRate(w) || isSeries(w):
 		return none
 	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3,
 		parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
 		return path
 	}
 	return none
+}
+
+// isRate reports whether w is an amount for something, 25/h or $30-60/mo, and no file.
+func isRate(w string) bool {
+	amount, per, _ := strings.Cut(w, "/")
+	return amount != "" && strings.Trim(amount, "$€£¥0123456789.,-") == "" && utf8.RuneCountInString(per) <= 3 &&
+		!strings.ContainsAny(per, "0123456789./_")
+}
+
+// isSeries reports whether w names several things of one kind by their numbers, SLR124/133, and no file.
+func isSeries(w string) bool {
+	first, others, _ := strings.Cut(w, "/")
+	return first != "" && isDigit(first[len(first)-1]) && !isDigit(first[0]) &&
+		others != "" && strings.Trim(others, "0123456789/") == ""
 }
 
 // isTestCase reports whether w names a case of a test of Go, TestLease/after_a_restart, and no file.
