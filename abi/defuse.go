@@ -16,7 +16,30 @@ import (
 // characters other than tab and newline go, and so do characters that turn the
 // direction of writing; of invisible characters in a row two stay, as scripts and emoji
 // use them. Invalid UTF-8 is replaced. Defusing twice changes nothing more.
-func Defuse(text string) string { return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD"))) }
+func Defuse(text string) string {
+	if harmless(text) {
+		return text
+	}
+	return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD")))
+}
+
+// harmless reports whether a text is of printable ASCII without brackets, as most are: one
+// look at each byte in the place of three.
+func harmless(text string) bool {
+	for i := range len(text) {
+		if !harmlessByte[text[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var harmlessByte = func() (is [256]bool) {
+	for c := range byte(0x7f) {
+		is[c] = !isControl(rune(c)) && strings.IndexByte("<[]", c) < 0
+	}
+	return is
+}()
 
 // uncover takes out of text what a reader does not see.
 func uncover(text string) string {

@@ -2,6 +2,7 @@ package clip
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -40,7 +41,42 @@ func CutChars(s string, n int, mark string) string {
 }
 
 // OneLine returns the words of s on one line.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func OneLine(s string) string {
+	end := onOneLine(s)
+	if end == len(s) {
+		return s
+	}
+	line := append(make([]byte, 0, len(s)), s[:end]...)
+	for word := range strings.FieldsSeq(s[end:]) {
+		line = append(append(line, word...), ' ')
+	}
+	return string(line[:max(0, len(line)-1)])
+}
+
+// onOneLine is how far s has its words on one line: all of it, or up to the last word
+// of those that a single space parts.
+func onOneLine(s string) (end int) {
+	blank := true // before the first word no space stands
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		space := unicode.IsSpace(r)
+		switch {
+		case space && (blank || r != ' '):
+			return end
+		case blank:
+			end = i
+		}
+		blank = space
+		i += size
+	}
+	if blank {
+		return end
+	}
+	return len(s)
+}
 
 // Line returns s on one line in at most n characters, of which the last says
 // that there was more where there was. Of a long text only the beginning is

@@ -43,6 +43,11 @@ func TestClip(t *testing.T) {
 			return clip.Chars("one two three", n)
 		}), "one two "},
 		{"one line", clip.OneLine(" a\n\tb  c "), "a b c"},
+		{"one line as it is", clip.OneLine("a é 世 c"), "a é 世 c"},
+		{"one line with a space at its end", clip.OneLine("a bc "), "a bc"},
+		{"one line with a wide space", clip.OneLine("a bc\u3000d"), "a bc d"},
+		{"one line of spaces", clip.OneLine("  "), ""},
+		{"one line of nothing", clip.OneLine(""), ""},
 		{"characters, not bytes", clip.Line("ä\nö\nü", 5), "ä ö ü"},
 		{"and more", clip.Line("ab cd ef", 5), "ab c…"},
 		{"no space before the end", clip.Line("ab cd ef", 4), "ab…"},

@@ -57,7 +57,7 @@ func FuzzRead(f *testing.F) {
 			tab, err := v.table(&s)
 			check(err)
 			if err == nil {
-				o := opened{values: v, root: &root{segments: []segment{s}}, tables: []*table{tab}, blocks: make(map[string]string)}
+				o := opened{values: v, root: &root{segments: []segment{s}}, tables: []*table{tab}, blocks: make(map[string][]words)}
 				check(o.addTerms(tab, []string{"blue", "fish", "рыба"}))
 				for n := range texts {
 					_, _, err := o.memory(n, new(Query))
@@ -108,7 +108,7 @@ func FuzzRetain(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := opened{values: v, root: &root{segments: []segment{s}}, tables: []*table{tab}, blocks: make(map[string]string)}
+		o := opened{values: v, root: &root{segments: []segment{s}}, tables: []*table{tab}, blocks: make(map[string][]words)}
 		for _, n := range []int{2, 0} {
 			got, _, err := o.memory(n, new(Query))
 			if err != nil || !reflect.DeepEqual(got, m) {

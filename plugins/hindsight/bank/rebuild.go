@@ -137,13 +137,14 @@ func (v *values) part(name string) (p part, err error) {
 			p.first = first - at
 		}
 		for i := at; i < at+b.texts; i++ {
-			if w.next(); w.err != nil {
+			words := w.next()
+			if w.err != nil {
 				p.whole = false
 				break
 			}
 			m := Memory{Session: sessions[i]}
 			t.labels[t.labelOf[i]].set(&m)
-			w.words().set(&m)
+			words.set(&m)
 			p.memories = append(p.memories, m)
 		}
 		at += b.texts

@@ -95,12 +95,12 @@ type opened struct {
 	root   *root
 	tables []*table // of the segments
 	index  rank.Index
-	blocks map[string]string // with texts, that were read
+	blocks map[string][]words // that were read
 }
 
 // open reads the tables, and the posting lists of those terms.
 func (b *Bank) open(terms []string) (*opened, error) {
-	o := &opened{values: b.values(), root: b.root, blocks: make(map[string]string)}
+	o := &opened{values: b.values(), root: b.root, blocks: make(map[string][]words)}
 	parts := 0
 	for i := range b.root.segments {
 		t, err := o.table(&b.root.segments[i])
@@ -214,22 +214,32 @@ func (o *opened) words(t *table, n int) (words, error) {
 		n -= t.blocks[i].texts
 		i++
 	}
-	name := t.blocks[i].name
-	value, ok := o.blocks[name]
+	block := t.blocks[i]
+	list, ok := o.blocks[block.name]
 	if !ok {
 		var err error
-		if value, err = o.get(name); err != nil {
+		if list, err = o.block(block); err != nil {
 			return words{}, err
 		}
-		o.blocks[name] = value
+		o.blocks[block.name] = list
 	}
-	w := wordsReader{reader: newReader(name, value)}
+	return list[n], nil
+}
+
+// block reads all of a block: where one of its texts is wanted there are often more.
+func (v *values) block(b block) ([]words, error) {
+	r, err := v.read(b.name)
+	if err != nil {
+		return nil, err
+	}
+	w := wordsReader{reader: r}
 	w.number() // the first text
-	for range n + 1 {
-		w.next()
+	list := make([]words, b.texts)
+	for i := range list {
+		list[i] = w.next()
 	}
 	if w.err != nil {
-		return words{}, o.corrupt(name, w.err.Error())
+		return nil, v.corrupt(b.name, w.err.Error())
 	}
-	return w.words(), nil
+	return list, nil
 }

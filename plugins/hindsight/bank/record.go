@@ -86,20 +86,28 @@ func (before words) write(w *writer, m words) words {
 // wordsReader reads what words.write wrote, one memory after the other.
 type wordsReader struct {
 	*reader
-	id, time []byte
-	text     string
+	last words
 }
 
 // next reads the next memory.
-func (w *wordsReader) next() {
-	for _, f := range [...]*[]byte{&w.id, &w.time} {
-		n := min(w.below(len(*f)+1), len(*f))
-		*f = append((*f)[:n], w.reader.text()...)
-	}
-	w.text = w.reader.text()
+func (w *wordsReader) next() words {
+	w.last = words{w.changed(w.last.id), w.changed(w.last.time), w.reader.text()}
+	return w.last
 }
 
-func (w *wordsReader) words() words { return words{string(w.id), string(w.time), w.text} }
+// changed reads a field of which as much stands there as differs from before. Many do
+// not, and many are new from their beginning.
+func (w *wordsReader) changed(before string) string {
+	n := min(w.below(len(before)+1), len(before))
+	rest := w.reader.text()
+	switch {
+	case rest == "":
+		return before[:n]
+	case n == 0:
+		return rest
+	}
+	return before[:n] + rest
+}
 
 // common is how long a beginning of whole characters a has in common with b.
 func common(a, b string) int {

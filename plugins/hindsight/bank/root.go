@@ -111,9 +111,8 @@ func readRoot(value string) (*root, error) {
 	}
 	w := wordsReader{reader: r}
 	for i := range root.tail {
-		w.next()
 		t.labels[t.labelOf[i]].set(&root.tail[i])
-		w.words().set(&root.tail[i])
+		w.next().set(&root.tail[i])
 	}
 	return root, r.end()
 }

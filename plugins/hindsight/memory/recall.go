@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
@@ -66,15 +68,17 @@ func (p *pass) block(hits []bank.Hit, budget int) string {
 		lines = append(lines, "\n- ["+provenance(&h)+"] "+clip.OneLine(abi.Defuse(text)))
 	}
 	costs := p.count(lines...)
-	block, used := lines[0], costs[0]
+	var block strings.Builder
+	block.WriteString(recallHead)
+	used := costs[0]
 	for i, l := range lines[1:] {
 		if cost := costs[i+1]; used+cost <= budget {
-			block += l
+			block.WriteString(l)
 			used += cost
 		}
 	}
-	if block == recallHead {
+	if block.Len() == len(recallHead) {
 		return ""
 	}
-	return block
+	return block.String()
 }
