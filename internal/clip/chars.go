@@ -62,7 +62,7 @@ func onOneLine(s string) (end int) {
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
-		space := unicode.IsSpace(r)
+		space := r == ' ' || (r < ' ' || r > '~') && unicode.IsSpace(r)
 		switch {
 		case space && (blank || r != ' '):
 			return end

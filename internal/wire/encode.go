@@ -100,6 +100,11 @@ func (e *encoder) texts(name string, texts []string) {
 		e.doc = append(e.doc, "null"...)
 		return
 	}
+	size := 0
+	for _, s := range texts {
+		size += len(s) + len(`"",`)
+	}
+	e.doc = slices.Grow(e.doc, size)
 	elements(e, texts, func(s *string) { e.string(*s) })
 }
 

@@ -14,9 +14,3 @@ import (
 var stopList string
 
 var stopWords = set.Of(strings.Fields(stopList)...)
-
-// isStop reports whether a term in lower case counts for nothing: a stop word,
-// or a single Latin letter.
-func isStop(term []byte) bool {
-	return len(term) == 1 && 'a' <= term[0] && term[0] <= 'z' || stopWords[string(term)]
-}

@@ -43,6 +43,9 @@ type scanner struct {
 // run reads words and what joins them into an identifier, and returns where it
 // ends.
 func (s *scanner) run(start int) (end int) {
+	if end := s.plain(start); end > start {
+		return s.elided(end)
+	}
 	first := s.wordEnd(start)
 	end = first
 	for next := s.joint(end); next > end; next = s.joint(end) {
@@ -84,7 +87,7 @@ func (s *scanner) wordEnd(pos int) int {
 // pos, or pos where it goes no further.
 func (s *scanner) joint(pos int) int {
 	next := pos
-	for next < len(s.text) && next < pos+2 && strings.IndexByte("./-:\\@#+", s.text[next]) >= 0 {
+	for next < len(s.text) && next < pos+2 && plainByte[s.text[next]] == joins {
 		next++
 	}
 	if next == pos || next == len(s.text) {
@@ -99,6 +102,9 @@ func (s *scanner) joint(pos int) int {
 // elided returns the end of what an apostrophe adds to an English word: the s,
 // t, re, ve, ll, d or m of it's and don't. That is no term.
 func (s *scanner) elided(pos int) int {
+	if pos == len(s.text) || s.text[pos] != '\'' && s.text[pos] != "\u2019"[0] {
+		return pos
+	}
 	rest, ok := strings.CutPrefix(s.text[pos:], "'")
 	if !ok {
 		rest, ok = strings.CutPrefix(s.text[pos:], "\u2019")
@@ -181,10 +187,15 @@ func (s *scanner) emit(start, end int, plain bool) {
 	s.buf = lower(s.buf[:0], s.text[start:end])
 	term := s.buf
 	if plain {
-		if len(term) == end-start && isStop(term) { // with an accent it is longer: thé is not the
+		if len(term) == end-start {
+			term = commonest(term)
+		} else { // with an accent it is longer: thé is not the
+			term = regular(term)
+		}
+		if len(term) == 0 {
 			return
 		}
-		term = stem(regular(term))
+		term = stem(term)
 	}
 	s.done = !s.yield(term, start, end)
 }

@@ -1,11 +1,12 @@
 package bank
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // days are words for the days that a text names, however it writes them: 8 May
@@ -16,8 +17,7 @@ func days(text string, said time.Time) string {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
 		return "" // most texts
 	}
-	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	words := strings.FieldsFunc(strings.ToLower(text), outside)
+	words := lowerWords(text)
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
@@ -55,14 +55,60 @@ func days(text string, said time.Time) string {
 	return strings.Join(out, " ")
 }
 
+// lowerWords are the runs of letters and digits of a text, in lower case.
+func lowerWords(text string) []string {
+	words := make([]string, 0, len(text)/6+1)
+	for i := 0; i < len(text); {
+		end, lower := wordEnd(text, i)
+		if end == i {
+			_, size := utf8.DecodeRuneInString(text[i:])
+			i += size
+			continue
+		}
+		word := text[i:end]
+		if !lower {
+			word = strings.ToLower(word)
+		}
+		words, i = append(words, word), end
+	}
+	return words
+}
+
+// wordEnd is where the letters and digits end that begin at from, and whether they are
+// known to be in lower case.
+func wordEnd(text string, from int) (end int, lower bool) {
+	end, lower = from, true
+	for end < len(text) {
+		r, size := rune(text[end]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[end:])
+		}
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		case 'A' <= r && r <= 'Z', r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			lower = false
+		default:
+			return end, lower
+		}
+		end += size
+	}
+	return end, lower
+}
+
 // dayWords are the words for a day: for it alone, where the year is not 0, and
 // for it in any year.
 func dayWords(year, month, day int) string {
-	inAny := fmt.Sprintf("day%02d%02d", month, day)
+	inAny := "day" + padded(month, 2) + padded(day, 2)
 	if year == 0 {
 		return inAny
 	}
-	return fmt.Sprintf("day%04d%02d%02d %s", year, month, day, inAny)
+	return "day" + padded(year, 4) + inAny[len("day"):] + " " + inAny
+}
+
+// padded is a number with as many digits as are wanted at least.
+func padded(n, digits int) string {
+	s := strconv.Itoa(n)
+	return "0000"[:max(0, digits-len(s))] + s
 }
 
 // daysAgo is how many days ago a word and those after it say, or -1.
@@ -129,10 +175,14 @@ var months = []string{
 // monthOf is the month that a word names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
-	for i, name := range months {
-		if w == name || w == name[:3] {
-			return i + 1
-		}
+	if len(w) < 3 {
+		return 0
 	}
-	return 0
+	m := strings.Index(monthStarts, w[:3])
+	if m < 0 || m%3 > 0 || len(w) > 3 && w != months[m/3] {
+		return 0
+	}
+	return m/3 + 1
 }
+
+const monthStarts = "janfebmaraprmayjunjulaugsepoctnovdec"

@@ -1,0 +1,124 @@
+package rank
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// What a byte is to a plain word, which is one of ASCII that is no name: it goes through
+// one loop, and most words are plain.
+const (
+	ends    = iota // stands in no word
+	small          // a small letter
+	digit          // or a digit
+	capital        // or a capital
+	joins          // can stand between the words of a name
+	other          // is none of a plain word, or the beginning of a longer character
+)
+
+// maxPlain is how long a plain word may be, in bytes: no term of so many is cut.
+const maxPlain = 64
+
+var plainByte = func() (is [256]uint8) {
+	for c := range is {
+		switch r := rune(c); {
+		case r >= utf8.RuneSelf, r == '_':
+			is[c] = other
+		case 'a' <= r && r <= 'z':
+			is[c] = small
+		case '0' <= r && r <= '9':
+			is[c] = digit
+		case isUpper(r):
+			is[c] = capital
+		case strings.IndexByte("./-:\\@#+", byte(c)) >= 0:
+			is[c] = joins
+		}
+	}
+	return is
+}()
+
+// plain yields the word at start where it is a plain one: small letters and digits, with
+// capitals at most in front. It returns where the word ends, or start where it is not plain.
+func (s *scanner) plain(start int) int {
+	term, capitals, pos := s.buf[:0], 0, start
+word:
+	for ; pos < len(s.text); pos++ {
+		c := s.text[pos]
+		switch plainByte[c] {
+		case small:
+			if capitals > 1 {
+				return start // HTTPBody
+			}
+		case digit:
+		case capital:
+			if capitals++; capitals != pos+1-start {
+				return start // fooBar
+			}
+			c += 'a' - 'A'
+		case joins:
+			if s.joint(pos) > pos {
+				return start
+			}
+			break word
+		case other:
+			if r, _ := decode(s.text, pos); inWord(r) && !unspaced(r) {
+				return start
+			}
+			break word
+		default:
+			break word
+		}
+		term = append(term, c)
+	}
+	if s.buf = term; len(term) > maxPlain {
+		return start
+	}
+	if term = commonest(term); len(term) > 0 && !s.done {
+		s.done = !s.yield(stem(term), start, pos)
+	}
+	return pos
+}
+
+// common are the stop words, which are "" here, and the words of irregular forms.
+var common = func() map[string]string {
+	words := make(map[string]string, len(irregular)+len(stopWords))
+	for form, word := range irregular {
+		words[form] = word
+	}
+	for word := range stopWords {
+		words[word] = ""
+	}
+	return words
+}()
+
+// mayBeCommon has a bit for each sign of a common word: most others are told by it.
+var mayBeCommon = func() (bits [1 << signBits / 64]uint64) {
+	for word := range common {
+		n := sign([]byte(word))
+		bits[n/64] |= 1 << (n % 64)
+	}
+	return bits
+}()
+
+const signBits = 13
+
+// sign is the length of a word and the letters at its ends.
+func sign(word []byte) uint {
+	last := len(word) - 1
+	return uint(min(last, 7))<<10 | uint(word[0]&31)<<5 | uint(word[last]&31)
+}
+
+// commonest is a word in lower case, nothing where it is a stop word or a single letter, and
+// the word that it is an irregular form of. The result lies in word where it fits.
+func commonest(word []byte) []byte {
+	if len(word) == 1 && 'a' <= word[0] && word[0] <= 'z' {
+		return nil
+	}
+	if n := sign(word); mayBeCommon[n/64]>>(n%64)&1 == 0 {
+		return word
+	}
+	if of, ok := common[string(word)]; ok {
+		return append(word[:0], of...)
+	}
+	return word
+}
