@@ -22,6 +22,7 @@ type Text struct {
 // Searches may run beside each other, but not while something is added.
 type Index struct {
 	terms   map[string]int32
+	only    *wanted
 	lists   [][]Posting // by term
 	parts   []part
 	texts   []text
@@ -88,6 +89,9 @@ func (ix *Index) Add(t Text) int {
 
 // count counts a term of the part that is added next.
 func (ix *Index) count(term []byte) {
+	if ix.only != nil && !ix.only.has(term) {
+		return
+	}
 	id, ok := ix.terms[string(term)]
 	if !ok {
 		id = ix.newTerm(string(term))

@@ -91,22 +91,13 @@ var common = func() map[string]string {
 	return words
 }()
 
-// mayBeCommon has a bit for each sign of a common word: most others are told by it.
-var mayBeCommon = func() (bits [1 << signBits / 64]uint64) {
+// mayBeCommon tells most words that are not common.
+var mayBeCommon = func() (s signs) {
 	for word := range common {
-		n := sign([]byte(word))
-		bits[n/64] |= 1 << (n % 64)
+		s.add(word)
 	}
-	return bits
+	return s
 }()
-
-const signBits = 13
-
-// sign is the length of a word and the letters at its ends.
-func sign(word []byte) uint {
-	last := len(word) - 1
-	return uint(min(last, 7))<<10 | uint(word[0]&31)<<5 | uint(word[last]&31)
-}
 
 // commonest is a word in lower case, nothing where it is a stop word or a single letter, and
 // the word that it is an irregular form of. The result lies in word where it fits.
@@ -114,7 +105,7 @@ func commonest(word []byte) []byte {
 	if len(word) == 1 && 'a' <= word[0] && word[0] <= 'z' {
 		return nil
 	}
-	if n := sign(word); mayBeCommon[n/64]>>(n%64)&1 == 0 {
+	if !mayBeCommon.has(word) {
 		return word
 	}
 	if of, ok := common[string(word)]; ok {

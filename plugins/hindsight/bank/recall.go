@@ -116,8 +116,10 @@ func (b *Bank) open(terms []string) (*opened, error) {
 			return nil, err
 		}
 	}
+	o.index.Only(terms)
+	var said when
 	for i := range b.root.tail {
-		o.index.Add(b.root.tail[i].indexed())
+		o.index.Add(b.root.tail[i].indexed(&said))
 	}
 	return o, nil
 }

@@ -70,10 +70,11 @@ func build(v *values, first int, list []Memory) segment {
 	s := segment{texts: n, weight: weight}
 	var t table
 	ix := new(rank.Index)
+	var said when
 	for i := range list {
 		m := &list[i]
 		t.add(m.Session, m.label())
-		ix.Add(m.indexed())
+		ix.Add(m.indexed(&said))
 	}
 	for p := range ix.Parts() {
 		t.addPart(p)
