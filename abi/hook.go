@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"unicode/utf8"
 )
 
 // Hook is the name of a hook, and of the export that handles it. The export
@@ -178,9 +179,30 @@ func (c Config) Int(name string, def int) int {
 func (c Config) Float(name string, def float64) float64 { return configValue(c, name, def) }
 
 func configValue[T any](c Config, name string, def T) T {
+	if v, ok := simpleValue(c[name]).(T); ok {
+		return v
+	}
 	var v *T
 	if json.Unmarshal(c[name], &v) != nil || v == nil {
 		return def
 	}
 	return *v
+}
+
+// simpleValue is a text without escapes or a boolean, as most knobs are, and nil of anything
+// else: reflection takes long in a guest.
+func simpleValue(raw []byte) any {
+	switch n := len(raw); {
+	case string(raw) == "true":
+		return true
+	case string(raw) == "false":
+		return false
+	case n >= 2 && raw[0] == '"' && raw[n-1] == '"' && isSimple(raw[1:n-1]):
+		return string(raw[1 : n-1])
+	}
+	return nil
+}
+
+func isSimple(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' })
 }

@@ -42,40 +42,57 @@ func CutChars(s string, n int, mark string) string {
 
 // OneLine returns the words of s on one line.
 func OneLine(s string) string {
-	end := onOneLine(s)
-	if end == len(s) {
-		return s
+	var line []byte
+	for from := 0; ; {
+		start, end := gap(s, from)
+		switch {
+		case start == len(s) && from == 0:
+			return s
+		case start == len(s) || end == len(s):
+			return string(append(line, s[from:start]...))
+		}
+		if line = append(line, s[from:start]...); start > 0 {
+			line = append(line, ' ')
+		}
+		from = end
 	}
-	line := append(make([]byte, 0, len(s)), s[:end]...)
-	for word := range strings.FieldsSeq(s[end:]) {
-		line = append(append(line, word...), ' ')
-	}
-	return string(line[:max(0, len(line)-1)])
 }
 
-// onOneLine is how far s has its words on one line: all of it, or up to the last word
-// of those that a single space parts.
-func onOneLine(s string) (end int) {
-	blank := true // before the first word no space stands
-	for i := 0; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
+// gap is where white space begins and ends that is not one space between two words, the
+// first from a byte of s on, or the length of s twice.
+func gap(s string, from int) (start, end int) {
+	for i := from; i < len(s); {
+		size := spaceAt(s, i)
+		if size <= 0 {
+			i -= size
+			continue
 		}
-		space := r == ' ' || (r < ' ' || r > '~') && unicode.IsSpace(r)
-		switch {
-		case space && (blank || r != ' '):
-			return end
-		case blank:
-			end = i
+		start, end = i, i+size
+		for end < len(s) && spaceAt(s, end) > 0 {
+			end += spaceAt(s, end)
 		}
-		blank = space
-		i += size
+		if s[start:end] != " " || start == 0 || end == len(s) {
+			return start, end
+		}
+		i = end
 	}
-	if blank {
-		return end
+	return len(s), len(s)
+}
+
+// spaceAt is the length of the white space at a byte of s, or what it is less than zero of
+// another character.
+func spaceAt(s string, i int) int {
+	switch c := s[i]; {
+	case c > ' ' && c < 0x7f:
+		return -1
+	case c == ' ':
+		return 1
 	}
-	return len(s)
+	r, size := utf8.DecodeRuneInString(s[i:])
+	if !unicode.IsSpace(r) {
+		return -size
+	}
+	return size
 }
 
 // Line returns s on one line in at most n characters, of which the last says

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -32,11 +33,12 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err == nil && len(b) > limit {
+	// All of it in one go, and the end in another.
+	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), int64(limit))+bytes.MinRead))
+	if _, err = b.ReadFrom(io.LimitReader(f, int64(limit)+1)); err == nil && b.Len() > limit {
 		err = errTooLong
 	}
-	return b, err
+	return b.Bytes(), err
 }
 
 // filePath is where the value of a key is or goes: in the file that a person

@@ -1,7 +1,7 @@
 package memory
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -16,7 +16,8 @@ func provenance(m *bank.Hit) string {
 	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
 	parts := []string{day(plain(m.Time)), plain(m.Author), where}
 	if m.Length > 0 {
-		parts = append(parts, fmt.Sprintf("bytes %d to %d of %d", m.Start, m.Start+len(m.Text), m.Length))
+		parts = append(parts, "bytes "+strconv.Itoa(m.Start)+" to "+
+			strconv.Itoa(m.Start+len(m.Text))+" of "+strconv.Itoa(m.Length))
 	}
 	return strings.Join(lists.Filter(parts, func(s string) bool { return s != "" }), ", ")
 }
