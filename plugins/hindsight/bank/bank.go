@@ -36,6 +36,8 @@ type Memory struct {
 	Tags []string
 	// Text is what was said, of which [MaxTextBytes] are kept.
 	Text string
+
+	sum hash // once it is known, see hash
 }
 
 // Bank is a memory. It is not safe for concurrent use, but others may use the

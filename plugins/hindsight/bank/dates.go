@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // days are words for the days that a text names, however it writes them: 8 May
@@ -53,46 +51,6 @@ func days(text string, said time.Time) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// lowerWords are the runs of letters and digits of a text, in lower case.
-func lowerWords(text string) []string {
-	words := make([]string, 0, len(text)/6+1)
-	for i := 0; i < len(text); {
-		end, lower := wordEnd(text, i)
-		if end == i {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
-			continue
-		}
-		word := text[i:end]
-		if !lower {
-			word = strings.ToLower(word)
-		}
-		words, i = append(words, word), end
-	}
-	return words
-}
-
-// wordEnd is where the letters and digits end that begin at from, and whether they are
-// known to be in lower case.
-func wordEnd(text string, from int) (end int, lower bool) {
-	end, lower = from, true
-	for end < len(text) {
-		r, size := rune(text[end]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[end:])
-		}
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		case 'A' <= r && r <= 'Z', r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			lower = false
-		default:
-			return end, lower
-		}
-		end += size
-	}
-	return end, lower
 }
 
 // dayWords are the words for a day: for it alone, where the year is not 0, and
@@ -178,11 +136,15 @@ func monthOf(w string) int {
 	if len(w) < 3 {
 		return 0
 	}
-	m := strings.Index(monthStarts, w[:3])
-	if m < 0 || m%3 > 0 || len(w) > 3 && w != months[m/3] {
-		return 0
+	switch w[0] {
+	case 'j', 'f', 'm', 'a', 's', 'o', 'n', 'd':
+	default:
+		return 0 // most words
 	}
-	return m/3 + 1
+	for i, name := range months {
+		if w[0] == name[0] && w[1] == name[1] && w[2] == name[2] && (len(w) == 3 || w == name) {
+			return i + 1
+		}
+	}
+	return 0
 }
-
-const monthStarts = "janfebmaraprmayjunjulaugsepoctnovdec"

@@ -10,16 +10,29 @@ const hashBytes = 10
 
 type hash [hashBytes]byte
 
-// hash tells memories apart: by session, author and text.
-func (m *Memory) hash() (h hash) {
+// hash tells memories apart: by session, author and text. It is made once: that takes
+// longer than anything else that is done with so many bytes.
+func (m *Memory) hash() hash {
+	if m.sum != (hash{}) {
+		return m.sum
+	}
 	d := sha256.New()
+	var w writer
 	for _, s := range [...]string{m.Session, m.Author, m.Text} {
-		var w writer
-		w.number(len(s))
+		w = w[:0]
+		w.text(s)
 		d.Write(w)
-		d.Write([]byte(s))
 	}
 	var sum [sha256.Size]byte
-	copy(h[:], base64.RawURLEncoding.EncodeToString(d.Sum(sum[:0])))
-	return h
+	copy(m.sum[:], base64.RawURLEncoding.EncodeToString(d.Sum(sum[:0])))
+	return m.sum
+}
+
+// markBytes is the length of a mark.
+const markBytes = 8
+
+// Mark tells the memories of a session apart, in eight letters.
+func (m *Memory) Mark() string {
+	h := m.hash()
+	return string(h[:markBytes])
 }

@@ -19,6 +19,7 @@ const (
 
 // kept is a memory as it is kept: valid text within bounds.
 func (m Memory) kept() Memory {
+	session, author, text := m.Session, m.Author, m.Text
 	for _, f := range []*string{&m.ID, &m.Session, &m.Author, &m.Time, &m.Type} {
 		*f = valid(*f, maxField)
 	}
@@ -28,6 +29,9 @@ func (m Memory) kept() Memory {
 		tags[i] = valid(tags[i], maxField)
 	}
 	m.Tags = tags
+	if m.Session != session || m.Author != author || m.Text != text {
+		m.sum = hash{}
+	}
 	return m
 }
 

@@ -1,6 +1,8 @@
 package memory_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -492,5 +494,30 @@ func TestHindsightSecretForms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHindsightEarlierProgress: what an earlier version noted as retained is not retained again.
+func TestHindsightEarlierProgress(t *testing.T) {
+	n := newNative(t)
+	session := []abi.Message{say("a", abi.RoleUser, "The zebra lives in pen 4.")}
+	n.call(abi.HookTurnEnd, "s1", 0, session...)
+	for key := range n.p.Host.KV {
+		delete(n.p.Host.KV, key)
+	}
+	sum := sha256.Sum256([]byte("user\x00The zebra lives in pen 4."))
+	noted := fmt.Sprintf(`{"session":"s1","turns":0,"sent":%q}`, base64.RawURLEncoding.EncodeToString(sum[:6]))
+	n.p.Host.KV["progress/embedded/kagewasm/s1.json"] = noted
+	n.call(abi.HookTurnEnd, "s1", 0, session...)
+	if len(n.p.Host.KV) != 1 {
+		t.Errorf("it is retained again: %v", slices.Sorted(maps.Keys(n.p.Host.KV)))
+	}
+	n.call(abi.HookTurnEnd, "s1", 0, append(session, say("b", abi.RoleUser, "It moved to pen 5."))...)
+	if now := n.p.Host.KV["progress/embedded/kagewasm/s1.json"]; !strings.Contains(now, `"marks":"`) ||
+		!strings.Contains(now, noted[len(noted)-11:]) {
+		t.Errorf("what was noted is %s", now)
+	}
+	if got := n.recalled("Which zebra moved?"); strings.Contains(got, "pen 4") || !strings.Contains(got, "pen 5") {
+		t.Errorf("recalled: %s", got)
 	}
 }

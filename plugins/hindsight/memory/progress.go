@@ -14,11 +14,12 @@ type progress struct {
 	Session string `json:"session"`
 	// Turns that ended since the last time anything was retained.
 	Turns int `json:"turns"`
-	// Sent are the marks of what was retained, markSize bytes each, oldest
-	// first.
-	Sent string `json:"sent"`
+	// Marks are those of what was retained, markSize bytes each, oldest first: see
+	// [bank.Memory.Mark]. Sent are those of an earlier version, which still count.
+	Marks string `json:"marks"`
+	Sent  string `json:"sent,omitempty"`
 
-	sent map[string]bool
+	known map[string]bool // of either
 }
 
 const (
@@ -29,10 +30,15 @@ const (
 	maxMarks = 50_000
 )
 
-// mark tells memories of a session apart by who said what: ids change where
-// a session without ids of its own was compacted and written.
-func mark(author, text string) string {
-	sum := sha256.Sum256([]byte(author + "\x00" + text))
+// retained reports whether a memory was retained, by who said what: ids change where a
+// session without ids of its own was compacted and written.
+func (pr *progress) retained(m *bank.Memory) bool {
+	return pr.known[m.Mark()] || pr.Sent != "" && pr.known[earlierMark(m)]
+}
+
+// earlierMark is the mark of a memory as an earlier version made it.
+func earlierMark(m *bank.Memory) string {
+	sum := sha256.Sum256([]byte(m.Author + "\x00" + m.Text))
 	return base64.RawURLEncoding.EncodeToString(sum[:markSize*3/4])
 }
 
@@ -41,24 +47,26 @@ func (p *pass) progressKey() string {
 }
 
 func (p *pass) loadProgress() (*progress, error) {
-	pr := &progress{Session: p.in.Session.ID, sent: make(map[string]bool)}
+	pr := &progress{Session: p.in.Session.ID, known: make(map[string]bool)}
 	doc, found, err := p.KV().Get(p.progressKey())
 	if err != nil {
 		return nil, err
 	}
 	// One that cannot be read is one that is not there.
 	if found && json.Unmarshal([]byte(doc), pr) != nil {
-		*pr = progress{Session: p.in.Session.ID, sent: pr.sent}
+		*pr = progress{Session: p.in.Session.ID, known: pr.known}
 	}
-	for i := 0; i+markSize <= len(pr.Sent); i += markSize {
-		pr.sent[pr.Sent[i:i+markSize]] = true
+	for _, marks := range [...]string{pr.Marks, pr.Sent} {
+		for ; len(marks) >= markSize; marks = marks[markSize:] {
+			pr.known[marks[:markSize]] = true
+		}
 	}
 	return pr, nil
 }
 
 func (p *pass) saveProgress(pr *progress) error {
-	if over := len(pr.Sent) - maxMarks*markSize; over > 0 {
-		pr.Sent = pr.Sent[over:]
+	if over := len(pr.Marks) - maxMarks*markSize; over > 0 {
+		pr.Marks = pr.Marks[over:]
 	}
 	doc, _ := json.Marshal(pr) // texts and a number
 	return p.KV().Set(p.progressKey(), string(doc))
@@ -67,21 +75,20 @@ func (p *pass) saveProgress(pr *progress) error {
 // fresh are the memories that were not retained yet, the oldest first and of most
 // bytes at most, and how many are left.
 func (pr *progress) fresh(list []bank.Memory, most int) (out []bank.Memory, left int) {
-	var sent strings.Builder
-	sent.WriteString(pr.Sent)
+	var marks strings.Builder
+	marks.WriteString(pr.Marks)
 	for _, m := range list {
-		k := mark(m.Author, m.Text)
-		if pr.sent[k] {
+		if pr.retained(&m) {
 			continue
 		}
 		if most -= len(m.Text); most < 0 && len(out) > 0 {
 			left++
 			continue
 		}
-		pr.sent[k] = true
-		sent.WriteString(k)
-		out = append(out, m)
+		pr.known[m.Mark()] = true
+		marks.WriteString(m.Mark())
+		out = append(out, m) // with its hash, of which the mark was made
 	}
-	pr.Sent = sent.String()
+	pr.Marks = marks.String()
 	return out, left
 }
