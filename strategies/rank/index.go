@@ -22,7 +22,8 @@ type Text struct {
 // Searches may run beside each other, but not while something is added.
 type Index struct {
 	terms   map[string]int32
-	only    *wanted
+	only    *wanted // nil: all terms are
+	labels  map[string][]int32
 	lists   [][]Posting // by term
 	parts   []part
 	texts   []text
@@ -67,10 +68,9 @@ func (ix *Index) Add(t Text) int {
 	n := len(ix.texts)
 	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
 	start, end := 0, 0 // of the part, and of the last term
-	Terms(t.About, func(term []byte, _, _ int) bool {
-		ix.count(term) // but not in the length: a label makes no text a long one
-		return true
-	})
+	for _, id := range ix.label(t.About) {
+		ix.count(id) // but not in the length: a label makes no text a long one
+	}
 	Terms(t.Body, func(term []byte, from, termEnd int) bool {
 		if cut := cutBefore(t.Body, part.Length, end, from); cut > 0 {
 			part.Bytes = int32(cut - start)
@@ -78,7 +78,9 @@ func (ix *Index) Add(t Text) int {
 			part.Length, part.Same, start = 0, true, cut
 		}
 		part.Length++
-		ix.count(term)
+		if id, ok := ix.number(term); ok {
+			ix.count(id)
+		}
 		end = termEnd
 		return true
 	})
@@ -87,15 +89,42 @@ func (ix *Index) Add(t Text) int {
 	return n
 }
 
-// count counts a term of the part that is added next.
-func (ix *Index) count(term []byte) {
-	if ix.only != nil && !ix.only.has(term) {
-		return
+// maxLabels is of how many labels an index remembers the terms: many texts in a row have
+// the same author and time.
+const maxLabels = 64
+
+// label is the numbers of the terms of what a text is about.
+func (ix *Index) label(about string) []int32 {
+	ids, ok := ix.labels[about]
+	if ok {
+		return ids
 	}
-	id, ok := ix.terms[string(term)]
-	if !ok {
+	Terms(about, func(term []byte, _, _ int) bool {
+		if id, ok := ix.number(term); ok {
+			ids = append(ids, id)
+		}
+		return true
+	})
+	if ix.labels == nil || len(ix.labels) >= maxLabels {
+		ix.labels = make(map[string][]int32)
+	}
+	ix.labels[about] = ids
+	return ids
+}
+
+// number is the number of a term, which it has from now on, unless others are wanted alone.
+func (ix *Index) number(term []byte) (id int32, ok bool) {
+	if ix.only != nil && !ix.only.has(term) {
+		return 0, false
+	}
+	if id, ok = ix.terms[string(term)]; !ok {
 		id = ix.newTerm(string(term))
 	}
+	return id, true
+}
+
+// count counts a term of the part that is added next.
+func (ix *Index) count(id int32) {
 	n, list := int32(len(ix.parts)), ix.lists[id]
 	if last := len(list) - 1; last >= 0 && list[last].Part == n {
 		list[last].Count++
