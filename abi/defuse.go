@@ -89,10 +89,17 @@ func isControl(r rune) bool {
 	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0
 }
 
+// What the characters from U+4000 to U+9FFF begin with, in which there is nothing to hide.
+const firstHan, lastHan = 0xe4, 0xe9
+
 // open reports whether there is nothing to uncover in text.
 func open(text string) bool {
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
+		if r >= firstHan && r <= lastHan {
+			i += 3 // most of Chinese
+			continue
+		}
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
 		}

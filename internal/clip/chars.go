@@ -79,20 +79,20 @@ func gap(s string, from int) (start, end int) {
 	return len(s), len(s)
 }
 
-// spaceAt is the length of the white space at a byte of s, or what it is less than zero of
-// another character.
+// spaceAt is the length of the white space at a byte of s, and less than zero of other
+// characters or a part of one.
 func spaceAt(s string, i int) int {
-	switch c := s[i]; {
-	case c > ' ' && c < 0x7f:
-		return -1
-	case c == ' ':
+	switch s[i] {
+	case ' ', '\t', '\n', '\v', '\f', '\r':
 		return 1
+	case 0xc2, 0xe1, 0xe2, 0xe3: // other white space begins with these
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.IsSpace(r) {
+			return -size
+		}
+		return size
 	}
-	r, size := utf8.DecodeRuneInString(s[i:])
-	if !unicode.IsSpace(r) {
-		return -size
-	}
-	return size
+	return -1
 }
 
 // Line returns s on one line in at most n characters, of which the last says

@@ -167,8 +167,14 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	list, _ := sentences(m.Text())
 	n := 0
 	for _, s := range list {
+		if n == maxItems {
+			break
+		}
+		if !s.states() {
+			continue
+		}
 		norm := normalize(s.text)
-		if n == maxItems || !s.states() || words(norm) < minFound || chatter.begins(norm) || hedged.in(norm) {
+		if words(norm) < minFound || chatter.begins(norm) || hedged.in(norm) {
 			continue
 		}
 		k, score := finding, 0

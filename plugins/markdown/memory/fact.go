@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -68,19 +67,25 @@ func (f *fact) has(m mention) bool {
 // normalize is the text by which facts are the same: words alone, in lower
 // case, with a space around each.
 func normalize(s string) string {
-	letters := strings.Map(func(r rune) rune {
+	norm := append(make([]byte, 0, len(s)+2), ' ')
+	for _, r := range s {
 		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			norm = append(norm, byte(r))
 		case r == '\'' || r == '’':
-			return -1 // don't is one word, whichever way it is written
+			// don't is one word, whichever way it is written
+		case isHan(r):
+			norm = utf8.AppendRune(norm, r)
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-			return unicode.ToLower(r)
+			norm = utf8.AppendRune(norm, unicode.ToLower(r))
+		case norm[len(norm)-1] != ' ':
+			norm = append(norm, ' ')
 		}
-		return ' '
-	}, s)
-	if letters = clip.OneLine(letters); letters != "" {
-		letters += " "
 	}
-	return " " + letters
+	if norm[len(norm)-1] != ' ' {
+		norm = append(norm, ' ')
+	}
+	return string(norm)
 }
 
 const (
