@@ -48,22 +48,31 @@ func uncover(text string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	hidden := 0 // in a row
-	for _, r := range text {
+	done, hidden := 0, 0 // what is written of text, and how many are hidden in a row
+	for i, r := range text {
+		as, kept := r, true
 		switch {
 		case isControl(r), turns(r):
-			continue
+			kept = false
 		case r > tags && r < tags+0x7f && r >= tags+' ': // a letter in disguise
-			r, hidden = uncovered(r-tags), 0
+			as, hidden = uncovered(r-tags), 0
 		case !invisible(r):
 			hidden = 0
 		case hidden == maxHidden:
-			continue
+			kept = false
 		default:
 			hidden++
 		}
-		b.WriteRune(r)
+		if kept && as == r {
+			continue
+		}
+		b.WriteString(text[done:i])
+		if kept {
+			b.WriteRune(as)
+		}
+		done = i + utf8.RuneLen(r)
 	}
+	b.WriteString(text[done:])
 	return b.String()
 }
 

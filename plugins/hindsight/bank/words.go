@@ -66,10 +66,13 @@ func wordEnd(text string, from int) (end int, lower bool) {
 			end++
 		case wide:
 			r, size := utf8.DecodeRuneInString(text[end:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			switch {
+			case 0x4e00 <= r && r <= 0x9fff: // most of Chinese, which has no cases
+			case unicode.IsLetter(r), unicode.IsDigit(r):
+				lower = false
+			default:
 				return end, lower
 			}
-			lower = false
 			end += size
 		}
 	}
