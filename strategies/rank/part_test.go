@@ -59,6 +59,33 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestOnly: an index of the terms of a query answers it as the whole does.
+func TestOnly(t *testing.T) {
+	var texts []rank.Text
+	for i := range 200 {
+		texts = append(texts, rank.Text{Body: fmt.Sprintf("Word%d and thing%d, bought in 20%02d/x.go", i%17, i%5, i%30),
+			About: fmt.Sprint("2023-05-", i/20), Author: fmt.Sprint("p", i%3), Group: fmt.Sprint(i / 20)})
+	}
+	for _, query := range []string{"word3 thing2 p1", "2023-05-7", "buy 2007/x.go", "p2", "nothing of it"} {
+		t.Run(query, func(t *testing.T) {
+			var terms []string
+			rank.Terms(query, func(term []byte, _, _ int) bool {
+				terms = append(terms, string(term))
+				return true
+			})
+			only := new(rank.Index)
+			only.Only(terms)
+			for _, text := range texts {
+				only.Add(text)
+			}
+			want := indexOf(texts...).Search(query, rank.Conversation())
+			if got := only.Search(query, rank.Conversation()); !reflect.DeepEqual(got, want) {
+				t.Errorf("%d hits, not %d", len(got), len(want))
+			}
+		})
+	}
+}
+
 // TestRankedIsSearch: hits come in the same order, whether all are wanted or
 // some.
 func TestRankedIsSearch(t *testing.T) {

@@ -43,9 +43,14 @@ type scanner struct {
 // run reads words and what joins them into an identifier, and returns where it
 // ends.
 func (s *scanner) run(start int) (end int) {
-	if end := s.plain(start); end > start {
-		return s.elided(end)
+	if end = s.plain(start); end == start {
+		end = s.joined(start)
 	}
+	return s.elided(end)
+}
+
+// joined is run for words of any form.
+func (s *scanner) joined(start int) (end int) {
 	first := s.wordEnd(start)
 	end = first
 	for next := s.joint(end); next > end; next = s.joint(end) {
@@ -61,7 +66,7 @@ func (s *scanner) run(start int) (end int) {
 			pos = s.joint(pos)
 		}
 	}
-	return s.elided(end)
+	return end
 }
 
 // wordEnd is the end of the word that begins at pos.

@@ -2,9 +2,12 @@ package rank_test
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -16,6 +19,17 @@ func terms(text string) string {
 		return true
 	})
 	return strings.Join(list, " ")
+}
+
+// TestPlainWords: a plain word is read as a word of any form is.
+func TestPlainWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-zA-Z0-9]([a-z]{0,6}|[A-Z0-9]{0,3}|[a-zA-Z0-9_éß水’'./ -]{0,9}){0,3}[a-z]{0,70}`).
+			Draw(t, "text")
+		if want, got := rank.First(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %v, not %v", text, got, want)
+		}
+	})
 }
 
 func TestTerms(t *testing.T) {
