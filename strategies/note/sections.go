@@ -17,11 +17,13 @@ const (
 	headRules   = "## Rules, decisions and lists of messages that are shortened above"
 	headTodos   = "## Todos"
 	headEarlier = "## From the summary of an earlier compaction"
+	headCalls   = "## Commands and files" // above those that failed, others, and lists of files
 	quoteMark   = "> "
 )
 
 // heads are the lines that [parser] goes by.
-var heads = []string{intro, headThread, headRules, headLoaded, headState, headBefore, headLast, headTodos, headEarlier}
+var heads = []string{intro, headThread, headRules, headLoaded, headState, headBefore, headLast, headTodos, headEarlier,
+	headCalls}
 
 // parts are the pieces of a note that are written already, in the order in which a
 // reader sees them.
@@ -47,6 +49,14 @@ func (p *parts) put(lines ...string) {
 		text := strings.Join(lines, "\n")
 		p.texts = append(p.texts, text)
 		p.left -= p.count(text) + 1
+	}
+}
+
+// headed puts a head above the first of the pieces from a place on, unless that has a head of its own.
+func (p *parts) headed(head string, from int) {
+	if len(p.texts) > from && !strings.HasPrefix(p.texts[from], "## ") {
+		p.texts[from] = head + "\n" + p.texts[from]
+		p.left -= p.count(head) + 1
 	}
 }
 

@@ -216,7 +216,7 @@ func (v *view) fill(budget, left, said int, state string) {
 	}
 	v.take(&left, v.focus.bears)
 	v.agent(&left, &left, func(i int) bool { return v.focus.bears(v.turns[i].said) })
-	part(50, func(half *int) { takeNewestFound(v, half) })
+	part(50, func(half *int) { takeNewest(v, half) })
 	v.take(&left, isAnswered)
 	part(50, func(half *int) {
 		v.agent(half, half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
@@ -252,11 +252,13 @@ const (
 	didShare  = 70
 )
 
-// takeNewestFound adds what the agent found and decided on the way in the last turns: it holds over what stands above.
-func takeNewestFound(v *view, left *int) {
+// takeNewest adds what the agent found and decided on the way in the last turns, and which files it changed: that holds
+// over what stands above.
+func takeNewest(v *view, left *int) {
 	for i := max(0, len(v.turns)-maxNewest); i < len(v.turns); i++ {
 		for k, line := range v.turns[i].came {
-			if strings.HasPrefix(line, foundMark) && !v.folded(i) {
+			if v.came[i][k] == "" && !v.folded(i) &&
+				(strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, work.ChangedFiles)) {
 				v.takeLine(i, k, left, line)
 			}
 		}
@@ -378,7 +380,10 @@ func (v *view) price(i int) int {
 		return 1
 	}
 	cost := v.count(strings.Join(v.head(i), "\n")) + 1
-	if !v.turns[i].onlyTold() {
+	switch {
+	case slices.Contains(v.turns[i].came, workedOn):
+		cost += v.count("- " + workedMute)
+	case !v.turns[i].onlyTold():
 		cost += untoldPrice
 	}
 	return cost
@@ -479,9 +484,9 @@ func (v *view) fold(from, end int) string {
 // shown are the lines on what came of a turn that are shown.
 func (v *view) shown(i int) (lines []string) {
 	worked, told := -1, v.said[i] != ""
-	for _, line := range v.came[i] {
-		if line == workedOn {
-			worked = len(lines)
+	for k, line := range v.came[i] {
+		if v.turns[i].came[k] == workedOn {
+			worked, line = len(lines), workedOn // whether there is room or not: it would read as if nobody had
 		}
 		if line != "" && line != untold {
 			told = told || line != workedOn && !strings.HasPrefix(line, work.Besides)

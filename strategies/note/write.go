@@ -146,6 +146,8 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.release()
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n, p.share(earlierShare))
+	calls := len(p.texts)
+	p.left -= p.count(headCalls) + 1
 	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
@@ -153,6 +155,8 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	more.names = p.left
 	p.names(n.names, summary)
 	more.names -= p.left
+	p.left += p.count(headCalls) + 1
+	p.headed(headCalls, calls)
 	if p.left += unnamed; !b.thread.complete() {
 		more.thread = extra.thread + p.left
 	}

@@ -345,6 +345,10 @@ func (c place) clean() string {
 	if c.end < len(c.s) && c.s[c.end] == '*' && w[len(w)-1] == '_' {
 		return "" // TestStore_*
 	}
+	if c.end+1 < len(c.s) && c.s[c.end] == '*' && strings.IndexByte(w, '/') >= 0 && w[len(w)-1] != '/' &&
+		c.s[c.end+1] < utf8.RuneSelf && wordByte[c.s[c.end+1]] {
+		return "" // store/lease*.go
+	}
 	if c.placeholder() {
 		return ""
 	}

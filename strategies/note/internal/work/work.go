@@ -261,7 +261,9 @@ const (
 	Ran       = "Ran: "
 	Failed    = "Failed: "
 	Besides   = "Besides: "
-	Result    = " → "
+	// ChangedFiles begins the line on the files that were changed.
+	ChangedFiles = "Changed: "
+	Result       = " → "
 )
 
 const (
@@ -287,7 +289,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 		}
 		lines = append(lines, head+more+strings.Join(entries, sep))
 	}
-	add("Changed: ", lists.Map(w.files, func(f *file) string { return f.text(name) }), ", ")
+	add(ChangedFiles, lists.Map(w.files, func(f *file) string { return f.text(name) }), ", ")
 	did := w.deeds()
 	if n := len(w.did) - len(did); n > 0 {
 		lines = append(lines, plural(n, "other call or command", "other calls and commands")+" that changed something")
