@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,35 @@ func TestDescendJumps(t *testing.T) {
 	}
 	if sent := given[len(given)-1]; has(sent, "last") || len(sent) != 3 {
 		t.Errorf("sent at last: %s", ids(sent))
+	}
+}
+
+// TestDescendJumpsWhereItDoesNotShrink: a step that puts a note in the place of one message leaves as many as there
+// were. It is worth a call, as it has fewer tokens; where that is refused none stays at once.
+func TestDescendJumpsWhereItDoesNotShrink(t *testing.T) {
+	features.Proves(t, "A11")
+	msgs := []abi.Message{
+		{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are careful.")},
+		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Mend the parser.")}}
+	for i := range 5 {
+		role := []abi.Role{abi.RoleAssistant, abi.RoleUser}[i%2]
+		msgs = append(msgs, abi.Message{ID: fmt.Sprintf("m%d", i), Role: role,
+			Content: abi.Text(strings.Repeat(fmt.Sprintf("part %d of the parser is read now ", i), 30))})
+	}
+	var given [][]abi.Message
+	d, err := descends(t, msgs).Dispatch(t.Context(), takes(0, &given))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow {
+		t.Fatal(err)
+	}
+	var sent []int
+	for _, list := range given {
+		sent = append(sent, len(list))
+	}
+	if first := d.Results[1].Report; first.MessagesBefore != first.MessagesAfter || !first.Compacted {
+		t.Fatalf("the first step goes from %d messages to %d", first.MessagesBefore, first.MessagesAfter)
+	}
+	if !slices.Equal(sent, []int{7, 7, 3}) {
+		t.Errorf("%d messages were sent, want 7, 7 and none but what always stays", sent)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package descent is what the recovery descend does where a provider refuses a request as too long. Sessions and the
-// proxy have it in common.
+// Package descent is what the recovery descend does where a provider refuses a request as too long. Sessions, also
+// those of a server, and the proxy have it in common.
 package descent
 
 import (
@@ -16,15 +16,17 @@ import (
 type Session interface {
 	// Last is the last look at the session.
 	Last() *kagewasm.Result
-	// Shorten compacts the session, so that at most keep messages stay at its end, and reports whether it is shorter
-	// than it was.
+	// Shorten compacts the session, so that at most keep messages stay at its end, and reports whether it has fewer
+	// tokens than it had.
 	Shorten(ctx context.Context, keep int) (shorter bool, err error)
 	// Again makes the call again, and reports whether it is refused as too long.
 	Again(ctx context.Context) (refused bool, err error)
 }
 
-// Down lets fewer messages stay at the end, one less at each refusal than did. What does not make the list shorter is
-// not worth a call: none stays at once then. A session is stuck that is refused with none. The error is the session's.
+// Down lets fewer messages stay at the end, one less at each refusal than did. Where a step leaves as many messages as
+// there were, further steps would help as little: none stays at the next. A step that takes tokens away is worth a
+// call in any case, one that takes none away is not. A session is stuck that is refused with none. The error is the
+// session's.
 func Down(ctx context.Context, s Session) (stuck bool, err error) {
 	for keep, last := kagewasm.RecoverFrom+1, false; !last; {
 		keep = max(0, min(keep-1, fewer(s.Last())))
@@ -33,8 +35,10 @@ func Down(ctx context.Context, s Session) (stuck bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if !shorter {
+		if r := &s.Last().Report; !shorter || r.MessagesAfter >= r.MessagesBefore {
 			keep = 0
+		}
+		if !shorter {
 			continue
 		}
 		if refused, err := s.Again(ctx); err != nil || !refused {

@@ -305,8 +305,8 @@ func (s *loop) EndCall(ctx context.Context, key, id string, answer []abi.Message
 }
 
 // Refused hears that the provider found the request of a call too long. The session is
-// compacted, and what to send instead is returned; once. Where the compaction changed
-// nothing, or it was refused before, the error is the provider's, and the call has ended.
+// compacted, and what to send instead is returned; once, or with fewer messages each time,
+// as the policy wants. Where nothing more can go the call has ended, with an error.
 func (s *loop) Refused(ctx context.Context, key, id, said string) (*Look, error) {
 	l, c, release, err := s.callOf(key, id)
 	if err != nil {
@@ -320,11 +320,22 @@ func (s *loop) Refused(ctx context.Context, key, id, said string) (*Look, error)
 		return nil, gaveUp(ctx)
 	}
 	look, err := c.offer(ctx, l)
-	if r, ok := errors.AsType[*refusal](err); ok {
-		err = &abi.Error{Code: abi.CodeContextLength, Op: "call", Message: r.said, Err: err,
-			Hint: "nothing more of the session can go; look at what is pinned"}
+	return look, s.final(ctx, key, err)
+}
+
+// final is the error with which a call ends that the provider refused. Of a session that went down to nothing in vain
+// it says how that stands, and so does the log; else it is the provider's.
+func (s *loop) final(ctx context.Context, key string, err error) error {
+	r, refused := errors.AsType[*refusal](err)
+	switch {
+	case !refused:
+		return err
+	case abi.CodeOf(err) == abi.CodeExceedsWindow:
+		s.opts.Log.WarnContext(ctx, "a session is stuck", "session", key, "error", err, "hint", abi.AsError(err).Hint)
+		return err
 	}
-	return look, err
+	return &abi.Error{Code: abi.CodeContextLength, Op: "call", Message: r.said, Err: err,
+		Hint: "nothing more of the session can go; look at what is pinned"}
 }
 
 // Abandon ends a call without an answer: it failed, or was given up.

@@ -88,7 +88,9 @@ func (a *api) calls() {
 		summary: "The provider found the request too long: compact, and get what to send instead",
 		errors:  []int{404, 409, 422},
 		text: "Once for each call. Where the compaction changed nothing, or the provider had refused before, the answer is " +
-			"422 with the code context_length and the provider's words; the call has ended, and nothing of it is stored."},
+			"422 with the code context_length and the provider's words; the call has ended, and nothing of it is stored. With " +
+			"the recovery descend it is what to send with fewer messages each time; where none is left to go it is 422 with " +
+			"the code exceeds_window, and the detail says how many tokens and messages there are, and what the window is."},
 		func(ctx context.Context, in *struct {
 			ByCall
 			Body refusedBody
