@@ -120,7 +120,7 @@ func notTried(ctx context.Context, l *look, v *strategies.View, o outcome) (*Res
 func failed(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result, err error) *Result {
 	told := *made
 	told.Record = record(l, &made.Report)
-	told.Record.Success, told.Record.Receipt = false, nil
+	told.Record.Receipt = nil
 	told.Record.Failures = append(slices.Clip(told.Record.Failures), abi.AsError(err))
 	result := *postCompact(ctx, l, v, after, &told)
 	result.Record = made.Record

@@ -255,7 +255,6 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 	in.Record = made.Record
 	if in.Record == nil {
 		in.Record = record(l, &made.Report)
-		in.Record.Success = false
 	}
 	post := l.hooks.Post(ctx, in, l.policy.observerWait(), made.observing)
 	result := *made

@@ -184,6 +184,46 @@ func TestWhatHooksAreTold(t *testing.T) {
 	}
 }
 
+// TestSuccessOfDryRuns: what plugins are told afterwards, and the record, say in a dry run whether what was to be made
+// could be made: what the real run says.
+func TestSuccessOfDryRuns(t *testing.T) {
+	features.Proves(t, "A12")
+	fails := modeltest.ScriptFunc(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Text: "No."} })
+	cancels := answers(&abi.Output{Cancel: true, Reason: "not now"})
+	for _, tc := range []struct {
+		why    string
+		policy kagewasm.Policy
+		model  abi.Model
+		pre    func(*abi.Input) (*abi.Output, error)
+		code   abi.ReasonCode
+	}{
+		{"it could", kagewasm.Policy{}, writes("all is well"), answers(nil), abi.ReasonCompacted},
+		{"a model that fails, no floor", kagewasm.Policy{NoFloor: true}, fails, answers(nil), abi.ReasonFailed},
+		{"a plugin that cancels", kagewasm.Policy{}, nil, cancels, abi.ReasonCancelledByPlugin},
+	} {
+		for _, dry := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, dry %v", tc.why, dry), func(t *testing.T) {
+				p := granted("watch", tc.pre)
+				p.Post = answers(nil)
+				c := newCompactor(t, kagewasm.Options{Model: tc.model, Policy: tc.policy, Plugins: plugins(p)})
+				req := request(longWindow, long())
+				req.DryRun = dry
+				r, err := c.Compact(t.Context(), req)
+				if r == nil || r.Report.ReasonCode != tc.code {
+					t.Fatalf("%v: %.300s", err, fmt.Sprintf("%+v", r))
+				}
+				post, made := p.Calls(abi.HookPostCompact), tc.code == abi.ReasonCompacted
+				if len(post) != 1 || post[0].Record.Success != made || post[0].Record.DryRun != dry {
+					t.Errorf("plugins are told %+v", post[0].Record)
+				}
+				if r.Record == nil != (!dry && !made) || r.Record != nil && r.Record.Success != made {
+					t.Errorf("the record says %+v", r.Record)
+				}
+			})
+		}
+	}
+}
+
 // TestPluginsHearThatNothingMayGo: where a session exceeds the window and nothing of it may go the
 // compaction has failed, which plugins are told with the reason. One that was not needed is none.
 func TestPluginsHearThatNothingMayGo(t *testing.T) {

@@ -16,7 +16,8 @@ type Record struct {
 	ID string `json:"id"`
 	// Time is when the compaction ran, RFC 3339.
 	Time string `json:"time"`
-	// Success is false where the session is as it was before.
+	// Success is whether messages were superseded, or would be, of a dry run. Where it is false the session is as
+	// it was before.
 	Success bool `json:"success"`
 	// DryRun marks a record of what would have been done.
 	DryRun bool `json:"dry_run,omitempty"`
