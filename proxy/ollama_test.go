@@ -132,6 +132,34 @@ func TestOllamaStreams(t *testing.T) {
 	}
 }
 
+// TestOllamaResultsStayWithTheirCalls: where results name another tool than was called they stand behind their calls in
+// every compacted request all the same.
+func TestOllamaResultsStayWithTheirCalls(t *testing.T) {
+	features.Proves(t, "N4")
+	d := dialects[4]
+	var els []string
+	for i, el := range d.conversation(120) {
+		if el = strings.Replace(el, `"tool_name":"bash"`, `"tool_name":"x"`, 1); strings.Contains(el, `"tool_calls"`) {
+			el = strings.Replace(el, `"content":"step`, `"content":"`+strings.Repeat("I look at it. ", 10*(i%9))+`step`, 1)
+		}
+		els = append(els, el)
+	}
+	for window := 20_000; window <= 40_000; window += 2000 {
+		u := newUpstream(t)
+		s := start(t, u, window, func(*proxy.Options) {})
+		if _, _, says := s.post(t, d.path, d.body(els)); !strings.HasPrefix(says, "compacted") {
+			t.Fatalf("a window of %d: %s", window, says)
+		}
+		sent, _ := d.elements(t, u.last(t).body)
+		for i, el := range sent {
+			calls := strings.Contains(el, `"tool_calls"`)
+			if answered := i+1 < len(sent) && strings.Contains(sent[i+1], `"role":"tool"`); calls != answered {
+				t.Errorf("a window of %d: message %d calls a tool: %v; a result follows: %v", window, i, calls, answered)
+			}
+		}
+	}
+}
+
 // both writes to a client, and keeps what it wrote.
 type both struct {
 	http.ResponseWriter

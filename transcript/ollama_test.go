@@ -74,4 +74,48 @@ func TestOllama(t *testing.T) {
 	}
 }
 
+// TestOllamaResultsByOrder: a result whose tool_name is not that of a call that waits for one belongs to the first call
+// that does; one that names a call by its tool belongs to that, whether calls have ids or not.
+func TestOllamaResultsByOrder(t *testing.T) {
+	features.Proves(t, "N4")
+	calls := func(list ...string) string {
+		return `{"role":"assistant","content":"","tool_calls":[` + strings.Join(list, ",") + `]}`
+	}
+	named := func(tool string) string { return `{"function":{"name":"` + tool + `","arguments":{}}}` }
+	withID := func(id, tool string) string {
+		return `{"id":"` + id + `","function":{"name":"` + tool + `","arguments":{}}}`
+	}
+	result := func(tool string) string { return `{"role":"tool","tool_name":"` + tool + `","content":"done"}` }
+	for why, tc := range map[string]struct {
+		list []string
+		want []string // call ids of the results
+	}{
+		"one call": {[]string{calls(named("look")), result("x")}, []string{"function:look"}},
+		"two of other tools": {[]string{calls(named("look"), named("note")), result("x"), result("x")},
+			[]string{"function:look", "function:note"}},
+		"one that fits": {[]string{calls(named("look"), named("note")), result("note"), result("x")},
+			[]string{"function:note", "function:look"}},
+		"calls with ids": {[]string{calls(withID("c1", "look"), withID("c2", "note")), result("note"), result("x")},
+			[]string{"c2", "c1"}},
+		"two of one tool with ids": {[]string{calls(withID("c1", "look"), withID("c2", "look")), result("look"),
+			result("look")}, []string{"c1", "c2"}},
+		"no call waits": {[]string{calls(named("look")), result("look"), result("x")},
+			[]string{"function:look", "function:x"}},
+	} {
+		s, err := transcript.Read("chat", []byte(`{"messages":[`+strings.Join(tc.list, ",")+`]}`), openAI)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range s.Messages {
+			if m.Role == abi.RoleTool {
+				got = append(got, m.ToolCallID)
+			}
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: results of %q, want %q", why, got, tc.want)
+		}
+	}
+}
+
 func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }

@@ -22,39 +22,44 @@ func writeArgs(text string, was codec.Slot) []byte {
 	return content.ObjectArgs(text)
 }
 
-// nameless are the calls without ids of the last answer that have no result yet, by the ids that stand for theirs.
-type nameless []string
+// waiting are the calls of the last answer that have no result yet, by id and tool.
+type waiting []abi.ToolCall
 
-// call gives the calls of an answer ids that have none.
-func (n *nameless) call(m *codec.Message) {
+// call takes over the calls of an answer, and gives ids to those that have none.
+func (w *waiting) call(m *codec.Message) {
 	if m.Role == abi.RoleTool {
 		return
 	}
-	*n = nil
+	*w = nil
 	for i := range m.ToolCalls {
-		if c := &m.ToolCalls[i]; c.ID == "" {
-			c.ID = content.FunctionID(c.Name)
-			*n = append(*n, c.ID)
-		}
+		c := &m.ToolCalls[i]
+		c.ID = cmp.Or(c.ID, content.FunctionID(c.Name))
+		*w = append(*w, abi.ToolCall{ID: c.ID, Name: c.Name})
 	}
 }
 
-// result finds the call of a result that names none: by the tool, else the first one that is open.
-func (n *nameless) result(m *codec.Message, o *jsondoc.Object) {
+// result finds the call of a result that names none: one of its tool, else the first one. Programs may put any word in
+// the place of the tool's name, as models read results by their order.
+func (w *waiting) result(m *codec.Message, o *jsondoc.Object) {
 	if o.Is("tool_name", '"') {
 		m.Name = cmp.Or(m.Name, o.Str("tool_name"))
 	}
-	if m.Role != abi.RoleTool || m.ToolCallID != "" {
+	if m.Role != abi.RoleTool {
 		return
 	}
+	at := slices.IndexFunc(*w, func(c abi.ToolCall) bool {
+		return c.ID == m.ToolCallID || m.ToolCallID == "" && c.Name == m.Name
+	})
 	switch {
+	case m.ToolCallID != "":
+	case len(*w) > 0:
+		at = max(0, at)
+		m.ToolCallID = (*w)[at].ID
 	case m.Name != "":
 		m.ToolCallID = content.FunctionID(m.Name)
-	case len(*n) > 0:
-		m.ToolCallID = (*n)[0]
 	}
-	if i := slices.Index(*n, m.ToolCallID); i >= 0 {
-		*n = slices.Delete(*n, i, i+1)
+	if at >= 0 {
+		*w = slices.Delete(*w, at, at+1)
 	}
 }
 

@@ -79,7 +79,7 @@ func read(f *codec.File) *codec.Log {
 	l := findMessages(f)
 	l.Entry, l.Args = writeMessage, writeArgs
 	readAnswer(l)
-	var open nameless
+	var open waiting
 	l.Each("the message", messageKeys, func(i int, o *jsondoc.Object) { readMessage(l, &open, i, o) })
 	return l
 }
@@ -114,7 +114,7 @@ func readAnswer(l *codec.Log) {
 	l.Note(answer.Err())
 }
 
-func readMessage(l *codec.Log, open *nameless, i int, o *jsondoc.Object) {
+func readMessage(l *codec.Log, open *waiting, i int, o *jsondoc.Object) {
 	role := o.Str("role")
 	m := l.Add(i, abi.Message{Content: codec.Content(o, "content"), Name: o.Str("name")})
 	m.Output = codec.SlotOf(i, o, "content")
