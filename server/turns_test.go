@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
@@ -66,6 +67,41 @@ func refuses(s *servetest.Server, when string) {
 			s.T.Errorf("%s: %s: %d %s", when, path, r.Status, r.Body)
 		}
 	}
+}
+
+// TestRequestsOfTwoServers: what the agent asked for at one server in a turn is made once, when the turn ends at
+// whichever server, and neither makes it again.
+func TestRequestsOfTwoServers(t *testing.T) {
+	features.Proves(t, "I5")
+	onBoth(t, func(t *testing.T, one, two *servetest.Server) {
+		err := one.Store.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.Describe(t.Context(), "a", store.About{Window: 100_000}, 1) // so that nothing is due
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range [][2]*servetest.Server{{one, one}, {one, two}, {two, one}} {
+			grown(one)
+			turn := begin(s[0])
+			s[0].Must(202, "POST", "/sessions/a/requests", map[string]any{"instructions": "keep the ports"}, nil)
+			for _, each := range []*servetest.Server{one, two} {
+				each.Must(200, "GET", "/sessions/a/context", nil, nil)
+			}
+			s[1].Must(200, "DELETE", turn, nil, nil)
+			for _, each := range []*servetest.Server{one, two} {
+				each.Must(200, "GET", "/sessions/a/context", nil, nil)
+				var list struct{ Compactions []abi.Record }
+				each.Must(200, "GET", "/sessions/a/compactions", nil, &list)
+				agents := lists.Filter(list.Compactions, func(r abi.Record) bool { return r.Trigger == abi.TriggerAgent })
+				if len(agents) != i+1 || len(list.Compactions) != 1+i+1 { // one was due when the session was made
+					t.Errorf("turn %d: %d compactions, of which %d the agent's", i, len(list.Compactions), len(agents))
+				}
+			}
+			if left, err := one.Store.Kept(t.Context(), store.KeptRequest, "a"); err != nil || len(left) != 0 {
+				t.Errorf("turn %d: left %v, %v", i, left, err)
+			}
+		}
+	})
 }
 
 // TestTurnsOfTwoServers: the database says which turns are open, whichever server began or ended them.

@@ -9,8 +9,11 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/toolserver"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -34,6 +37,9 @@ func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Requ
 	f.force, f.dryRun, f.quiet, f.reason = true, r.DryRun, true, string(abi.TriggerAgent)
 	e := c.e
 	e.stdout = io.Discard
+	if asked, err := askForFile(ctx, &f, e, path, r); asked != nil || err != nil {
+		return asked, err
+	}
 	run, _, err := f.do(ctx, e, path, ui.NewProgress(nil, 0))
 	if err != nil {
 		return nil, err
@@ -41,10 +47,56 @@ func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Requ
 	return made(f.record(ctx, e, run).Key, run.Result), nil
 }
 
+// askInTurn asks for a compaction at the end of the turn of a stored session where one is open, as a server does for
+// its agents: in the middle of a turn the agent needs what would go. It is nil where none is open, and for a dry run,
+// which takes nothing away.
+func askInTurn(
+	ctx context.Context, s *store.Store, key string, r toolserver.Request,
+) (*toolserver.Compaction, error) {
+	if r.DryRun {
+		return nil, nil
+	}
+	open, err := turns.Open(ctx, s, key)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	if _, err := turns.Ask(ctx, s, key, []string{r.Focus}); err != nil {
+		return nil, err
+	}
+	return &toolserver.Compaction{Key: key, Asked: true}, nil
+}
+
+// askForFile asks in the same way for the stored session that a file goes on with. Where the store cannot be read the
+// file is compacted all the same, and recording says why.
+func askForFile(
+	ctx context.Context, f *compactFlags, e env, path string, r toolserver.Request,
+) (*toolserver.Compaction, error) {
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
+	if err != nil {
+		return nil, nil
+	}
+	defer s.Close()
+	if some, err := turns.Any(ctx, s); err != nil || !some {
+		return nil, nil // the file, which may be long, need not be read for it
+	}
+	run, err := f.read(ctx, e, path)
+	if err != nil {
+		return nil, err
+	}
+	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
+	if key := inTurn(ctx, s, run); key != "" {
+		return askInTurn(ctx, s, key, r)
+	}
+	return nil, nil
+}
+
 // stored compacts a session where it is stored.
 func (c mcpCompactions) stored(
 	ctx context.Context, s *store.Store, one *store.Session, r toolserver.Request,
 ) (*toolserver.Compaction, error) {
+	if asked, err := askInTurn(ctx, s, one.Key, r); asked != nil || err != nil {
+		return asked, err
+	}
 	settings := c.f.configFlag
 	settings.trial = r.DryRun
 	conf, err := settings.configured(c.e, c.f.agent, c.f.sets)

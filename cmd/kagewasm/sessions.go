@@ -102,12 +102,9 @@ func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error 
 		return err
 	}
 	v.Turns = append(v.Turns, open...)
-	requests, err := s.Kept(ctx, store.KeptRequest, v.Session.Key)
-	for _, k := range requests {
-		var said string
-		if json.Unmarshal(k.Value, &said) == nil {
-			v.Requests = append(v.Requests, said)
-		}
+	requests, err := turns.Requests(ctx, s, v.Session.Key)
+	for _, r := range requests {
+		v.Requests = append(v.Requests, r.Said)
 	}
 	return err
 }

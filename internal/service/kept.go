@@ -2,30 +2,24 @@ package service
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
-	"github.com/kagewasm/kagewasm/store"
 )
 
-// resume takes over what an earlier process knew that the agent of a session asked for. The caller holds the lock of
-// the session.
-func (s *core) resume(ctx context.Context, l *live) error {
-	requests, err := s.store.Kept(ctx, store.KeptRequest, l.key)
-	if err != nil {
-		return err
+// hear tells the open session what its agent asked for at another process. The caller holds l.mu.
+func (l *live) hear(requests []turns.Request) {
+	if l.session == nil {
+		return
 	}
-	l.wishes = nil
-	for _, k := range requests {
-		var said string
-		if json.Unmarshal(k.Value, &said) == nil {
-			l.wishes = append(l.wishes, said)
+	for _, r := range requests {
+		if !slices.ContainsFunc(l.wishes, r.Same) {
+			l.session.Request(r.Said)
+			l.wishes = append(l.wishes, r)
 		}
 	}
-	return nil
 }
 
 // keepRequests keeps what the agent asked for, where that has changed. What cannot be kept
@@ -34,32 +28,31 @@ func (s *core) keepRequests(ctx context.Context, l *live, open *session.Session)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := open.Requested()
-	if l.session != open || slices.Equal(now, l.wishes) {
+	n := answered(l.wishes, now)
+	left := l.wishes[n:]
+	if l.session != open || n == 0 && len(left) == len(now) {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	err := s.store.Update(ctx, func(tx *store.Tx) error {
-		k := store.Kept{Kind: store.KeptRequest, Owner: l.key}
-		if _, err := k.Drop(ctx, tx); err != nil {
-			return err
-		}
-		for i, said := range now {
-			value, err := json.Marshal(said)
-			if err != nil {
-				return err
-			}
-			k.Name, k.Value = fmt.Sprintf("%06d", i), value
-			if err := k.Keep(ctx, tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	added, err := turns.Ask(context.WithoutCancel(ctx), s.store, l.key, now[len(left):], l.wishes[:n]...)
 	if err != nil {
 		s.opts.Log.Error("what an agent asked for is not kept", "session", l.key, "error", err)
 		return
 	}
-	l.wishes = now
+	l.wishes = slices.Concat(left, added)
+}
+
+// answered is how many of the requests that are kept a session has answered, which are the oldest. now are those that
+// it has not.
+func answered(kept []turns.Request, now []string) int {
+	for n := range kept {
+		left := kept[n:]
+		if len(left) <= len(now) && slices.EqualFunc(left, now[:len(left)], func(r turns.Request, said string) bool {
+			return r.Said == said
+		}) {
+			return n
+		}
+	}
+	return len(kept)
 }
 
 // ResetBreaker has a plugin called again that failed too often.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -26,7 +27,7 @@ type live struct {
 	session *session.Session
 	agent   *Agent
 	turns   map[string]func() // those open in the store when it was asked last, by id: how to end it
-	wishes  []string          // compactions that the agent asked for, and that the store keeps
+	wishes  []turns.Request   // compactions that the agent asked for, and that the store keeps
 	call    *call             // the one in flight
 	tokens  int               // as counted last; 0 where that is stored
 
@@ -163,9 +164,14 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	if err == nil {
 		err = s.knowTurns(ctx, l)
 	}
+	var requests []turns.Request
+	if err == nil {
+		requests, err = turns.Requests(ctx, s.store, l.key)
+	}
 	if err != nil {
 		return nil, err
 	}
+	l.hear(requests)
 	if l.call != nil && l.session != nil && row.Created == l.row.Created {
 		return l.session, nil // which the answer goes to; it reads itself what others wrote
 	}
@@ -175,11 +181,6 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	}
 	if same && agent == l.agent && row.About == l.row.About {
 		return l.session, nil
-	}
-	if l.session == nil {
-		if err := s.resume(ctx, l); err != nil {
-			return nil, err
-		}
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -195,8 +196,9 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	for id := range l.turns {
 		l.turns[id] = opened.BeginTurn()
 	}
-	for _, wish := range l.wishes {
-		opened.Request(wish)
+	l.wishes = requests
+	for _, r := range requests {
+		opened.Request(r.Said)
 	}
 	return opened, nil
 }

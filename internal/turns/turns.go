@@ -1,5 +1,6 @@
-// Package turns knows which turns of a stored session are open. The store alone says so, for every process on it:
-// whoever began a turn, and whoever ended it. To ask is a look-up by key.
+// Package turns knows which turns of a stored session are open, and which compactions its agent asked for that wait for
+// the end of one. The store alone says so, for every process on it: whoever began a turn or asked, and whoever ended or
+// answered it. To ask is a look-up by key.
 package turns
 
 import (

@@ -51,6 +51,9 @@ func (s *server) compact(ctx context.Context, by caller, in compactArguments) (s
 
 // tell says what came of a compaction, and hands out the note that stands for what went.
 func (s *server) tell(took string, c *Compaction, r Request) string {
+	if c.Asked {
+		return took + "A turn of session " + name(c.Key) + " is open: it is compacted when the turn ends, not now."
+	}
 	var b strings.Builder
 	b.WriteString(took)
 	report := c.Report

@@ -52,6 +52,8 @@ type Compaction struct {
 	Report *kagewasm.Report
 	// Pending is the id of the compaction that waits for a person instead.
 	Pending string
+	// Asked says that a turn of the session is open, and nothing else is set but Key: it is compacted when that ends.
+	Asked bool
 }
 
 // server answers for the tools.
@@ -83,8 +85,8 @@ func New(opts Options) *mcp.Server {
 	if opts.Stored != nil {
 		add(m, &mcp.Tool{Name: "compact", Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false),
 			OpenWorldHint: new(false)},
-			Description: "Compact a stored session, or a session file, which itself stays as it is. Your own context does " +
-				"not change by it. A person can undo it."}, s.compact)
+			Description: "Compact a stored session, or a session file, which itself stays as it is. While a turn of the " +
+				"session is open this waits for its end. Your own context does not change by it. A person can undo it."}, s.compact)
 	}
 	return m
 }
