@@ -217,6 +217,12 @@ func (v *view) fill(budget, left, said int, state string) {
 	v.take(&left, v.focus.bears)
 	v.agent(&left, &left, func(i int) bool { return v.focus.bears(v.turns[i].said) })
 	part(50, func(half *int) { takeNewest(v, half) })
+	failed := func(line string) bool {
+		call, ok := strings.CutPrefix(line, work.Failed)
+		call, _, _ = strings.Cut(call, ": ")
+		return ok && !strings.Contains(state, call)
+	}
+	v.take(&left, failed)
 	v.take(&left, isAnswered)
 	part(50, func(half *int) {
 		v.agent(half, half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
@@ -225,12 +231,6 @@ func (v *view) fill(budget, left, said int, state string) {
 	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(half *int) {
 		v.agent(half, half, func(i int) bool { return v.turns[i].onlyTold() })
 	})
-	failed := func(line string) bool {
-		call, ok := strings.CutPrefix(line, work.Failed)
-		call, _, _ = strings.Cut(call, ": ")
-		return ok && !strings.Contains(state, call)
-	}
-	v.take(&left, failed)
 	did := func(line string) bool {
 		return !isDeed(line) && !isAside(line) && !strings.HasPrefix(line, work.Failed)
 	}

@@ -334,9 +334,7 @@ func (t *thread) closed(answer string) (said, fuller string) {
 	}
 	if strings.Contains(said, leftOutHere) && !listed {
 		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
-			if said = ask.said; !holdsAll(fuller, ask.said) {
-				fuller = ""
-			}
+			said, fuller = ask.said, ""
 		} else if offered := t.memory.offers.of(t.closing, offer); offered != "" && accepts(answer) {
 			said, fuller = offered, ""
 		}
@@ -349,13 +347,6 @@ func (t *thread) closed(answer string) (said, fuller string) {
 		fuller = ""
 	}
 	return said, fuller
-}
-
-// holdsAll reports whether a text holds all that words say.
-func holdsAll(text, words string) bool {
-	return !slices.ContainsFunc(strings.Split(words, leftOutHere), func(piece string) bool {
-		return !strings.Contains(text, strings.TrimSpace(piece))
-	})
 }
 
 // finish closes the thread.

@@ -127,7 +127,7 @@ func (n *Note) added(o Options, summary string) string {
 // room is what a note that is written once more has, in tokens.
 type room struct {
 	thread int // more than its share, for the thread
-	names  int // for names, at least: what they took before
+	lists  int // for what stands behind the body, at least: what that took before
 }
 
 // render writes the parts in order, with more room for the thread than its share. More is what a thread that is not
@@ -137,13 +137,14 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
 	failed := n.failedMost(budget, o.Count)
-	p.hold(max(min(namesShare.of(budget), n.namesMost())+failed-extra.thread, extra.names+failed,
+	p.hold(max(min(namesShare.of(budget), n.namesMost())+failed-extra.thread, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
 	b := n.body(p, budget, extra.thread, len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
 		p.put(lines...)
 	}
 	p.release()
+	more.lists = p.left
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n, p.share(earlierShare))
 	calls := len(p.texts)
@@ -152,12 +153,11 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
-	more.names = p.left
 	p.names(n.names, summary)
-	more.names -= p.left
 	p.left += p.count(headCalls) + 1
 	p.headed(headCalls, calls)
-	if p.left += unnamed; !b.thread.complete() {
+	p.left += unnamed
+	if more.lists -= p.left; !b.thread.complete() {
 		more.thread = extra.thread + p.left
 	}
 	return p.String(), more
