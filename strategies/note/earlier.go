@@ -75,9 +75,9 @@ func Said(text string) string {
 	found := false
 	for line := range strings.Lines(ours) {
 		switch bare := strings.TrimRight(line, "\r\n"); {
-		case bare != intro && slices.Contains(heads, bare):
+		case bare != intro && bare != headCalls && slices.Contains(heads, bare):
 			found = true
-		case names.Reserved(bare):
+		case bare == headCalls, names.Reserved(bare):
 			found = false
 		}
 		if found {

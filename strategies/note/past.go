@@ -287,10 +287,11 @@ func (p *parts) middleOut(list []string, budget int) (quotes []string) {
 	quoted := func(s string) string { return quoteMark + s }
 	quotes = lists.Map(list[:from], quoted)
 	over := titleOver(list, from, to)
-	for over >= 0 && price(list[over])+price(leftLines(len(list))) > left {
+	for over >= 0 && price(list[over])+price(leftLines(len(list))) > left && (from > 0 || to+1 < len(list)) {
 		left += price(list[to])
-		to++
-		over = titleOver(list, from, to)
+		if to++; to == len(list) || isTitle(list[to]) {
+			over = -1
+		}
 	}
 	if over >= 0 {
 		quotes = append(append(quotes, marksLeft(list[from:over])...), quoted(list[over]))
@@ -308,6 +309,9 @@ func titleOver(list []string, from, to int) int {
 	for i := to - 1; i >= from; i-- {
 		if isTitle(list[i]) {
 			return i
+		}
+		if _, item := listItem(list[i]); !item {
+			break // it may be a heading, whose marks went
 		}
 	}
 	return -1

@@ -91,7 +91,7 @@ func sentences(line string) iter.Seq[string] {
 // sentenceEnd is where the first sentence of a line ends: after a mark that stands before a space, but for one behind a
 // short form and one inside parentheses, or after one of a script without spaces.
 func sentenceEnd(line string) int {
-	open, closed := 0, strings.LastIndexByte(line, ')')
+	open, closes := 0, true // whether a parenthesis may close behind the place
 	for i, r := range line {
 		switch r {
 		case '(':
@@ -99,7 +99,11 @@ func sentenceEnd(line string) int {
 		case ')':
 			open = max(0, open-1)
 		case '.', '!', '?':
-			inside := open > 0 && i < closed
+			inside := open > 0 && closes
+			if inside {
+				closes = strings.IndexByte(line[i:], ')') >= 0
+				inside = closes
+			}
 			if i+1 < len(line) && line[i+1] == ' ' && !inside && (r != '.' || !isShortForm(line[:i+1])) {
 				return i + 1
 			}

@@ -49,7 +49,7 @@ func readThread(lines []string) (turns []turn) {
 // have, they are told in short first.
 func (t *turn) takeSaid(text string) {
 	t.said = text
-	if utf8.RuneCountInString(text) <= maxSaid+2*maxQuestion {
+	if utf8.RuneCountInString(text) <= maxAsked+maxQuestion {
 		return
 	}
 	if short := closing(text); len(short) < len(text) {

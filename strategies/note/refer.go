@@ -208,14 +208,17 @@ func listedInShort(line, answer string) []string {
 	numbers := numbersIn(answer)
 	named := lists.Filter(all, func(e string) bool { return slices.Contains(numbers, e[:clip.Digits(e)]) })
 	if n := len(all) - len(named); n > 0 && len(named) > 0 && more == "" {
-		forms = append(forms, fmt.Sprintf("%s: %s; [%d%s", mark, inShort(named, 100), n, moreEntries))
+		forms = append(forms, fmt.Sprintf("%s: %s; [%d%s", mark, inShort(named, maxBefore), n, moreEntries))
 	}
 	return forms
 }
 
 // entriesOf are the entries of a list as they are told: where the first has a number each has one.
 func entriesOf(told string) (list []string) {
-	numbered := func(e string) bool { return clip.Digits(e) > 0 }
+	numbered := func(e string) bool {
+		n := clip.Digits(e)
+		return n > 0 && n < len(e) && strings.IndexByte(".):,", e[n]) >= 0
+	}
 	for _, e := range strings.Split(told, betweenEntries) {
 		if n := len(list); n > 0 && numbered(list[0]) && !numbered(e) {
 			list[n-1] += betweenEntries + e

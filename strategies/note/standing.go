@@ -68,7 +68,6 @@ const (
 func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	for _, f := range step.Changed {
 		s.changed(name(f))
-		s.followed(f)
 	}
 	if step.Rejected != "" && !s.below {
 		s.rejected = append(s.rejected, fmt.Sprintf("[%d] %s", turn, step.Rejected))
@@ -82,21 +81,6 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	s.git(step.Git, len(step.Changed) > 0)
 	s.ran(step.Check, turn)
 }
-
-// followed marks the changes to a file that the person rejected before it was changed: they may have been made as the
-// person wanted them.
-func (s *standing) followed(file string) {
-	for i, line := range s.rejected {
-		call, _, _ := strings.Cut(line, ": ")
-		at := strings.LastIndexByte(call, ' ') + 1
-		if path.Base(call[at:]) == path.Base(file) && !strings.HasSuffix(line, changedLater) {
-			s.rejected[i] += changedLater
-		}
-	}
-}
-
-// changedLater ends what is told of a rejected change to a file that a later call changed.
-const changedLater = " (the file was changed later)"
 
 // checksElsewhere is how an agent speaks of checks that run elsewhere, on a commit: how they stand changes by itself.
 var checksElsewhere = lazy.Regexp(`\bCI\b|(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +

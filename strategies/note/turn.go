@@ -232,6 +232,9 @@ func (t *thread) step(s step) {
 func (t *thread) stays(m *abi.Message) {
 	if m.Role == abi.RoleAssistant && !t.silent && !t.aside { // what answers a harness is no part of the turn
 		t.goesOn = true
+		if t.interrupted != "" {
+			t.interrupted = interruptedOnce
+		}
 	}
 }
 

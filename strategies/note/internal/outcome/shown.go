@@ -6,44 +6,11 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // What is left of an output that was cut can say that something failed, and not that all passed: only the end of it,
 // where test runners say how all ended, and lines that were chosen with those that say so, can.
-
-// built reports whether a script is a compiler alone, whose output is shown, and there is none: it says what is wrong,
-// and nothing where nothing is.
-func built(a *action.Action, text string) bool {
-	if strings.TrimSpace(text) != "" || strings.Contains(a.Script, "2>/dev/null") || strings.Contains(a.Script, "&>") {
-		return false
-	}
-	compiled := false
-	for i := range a.Commands {
-		switch c := &a.Commands[i]; {
-		case c.SetsScene() && !compiled:
-		case compiles(c) && !compiled && len(c.Writes)+len(c.Appends) == 0 && (c.Then == "" || c.Then == "|"):
-			compiled = true
-		case !compiled || len(c.Words) == 0 || !showAll[c.Words[0]]:
-			return false
-		}
-	}
-	return compiled
-}
-
-// compiles reports whether a command runs a program that puts out nothing where it finds no fault.
-func compiles(c *toolcall.Command) bool {
-	return isOne(c, compilers) || isOne(c, testsOfGo) && slices.Contains(c.Words, "-c")
-}
-
-var (
-	testsOfGo = set.Of("go test")
-	compilers = set.Of("go build", "go vet", "tsc", "npx tsc", "gcc", "clang", "javac", "rustc")
-	// showAll are programs that show an output of which all is there where there is any.
-	showAll = set.Of("head", "tail", "cat")
-)
 
 // hides reports whether a script cuts its output so that a failure may not be shown in the text that is left.
 func hides(list []toolcall.Command, text string) bool {
