@@ -14,7 +14,7 @@ import (
 
 const (
 	maxSaid     = 220 // of the closing words of an agent, in characters
-	maxFuller   = 900 // of those where a note has room left
+	maxFuller   = 700 // of those where a note has room left
 	maxQuestion = 160 // of a question that they end with
 )
 
