@@ -10,6 +10,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
 
@@ -89,5 +90,27 @@ func TestAppendOnlyTakesTheHostsWord(t *testing.T) {
 				t.Errorf("%d tokens, and %d before", after, before)
 			}
 		})
+	}
+}
+
+// TestAppendedOutputOfACommand: a command of the harness is no task, also where its output came after the first look.
+func TestAppendedOutputOfACommand(t *testing.T) {
+	features.Proves(t, "K10")
+	user := func(id, text string) abi.Message {
+		return abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Text(text)}
+	}
+	c, list := newCompactor(t, kagewasm.Options{}), make([]abi.Message, 0, 200)
+	look := func(more ...abi.Message) *kagewasm.Result {
+		list = append(list, more...)
+		req := request(400, list)
+		req.AppendOnly = true
+		return compact(t, c, req)
+	}
+	look(user("command", "<command-name>/feedback</command-name>\n<command-args>the diff view is nice</command-args>"))
+	look(user("output", "<local-command-stdout>Thanks</local-command-stdout>"))
+	look(user("task", "TASK fix the bug in the parser"))
+	r := look(chat(60)[2:]...)
+	if !r.Report.Compacted || has(r.Messages, "command") || !has(r.Messages, "task") {
+		t.Errorf("compacted %v to %s", r.Report.Compacted, ids(r.Messages))
 	}
 }

@@ -343,12 +343,13 @@ func (m *memo) standing(req *Request) int {
 	return n
 }
 
-// pinned returns the same as [abi.Pinned]. After the first message of a person a message is pinned only
-// for what it is itself, so that only messages that are new in the list are looked at.
+// pinned returns the same as [abi.Pinned]. Once a person was answered a message that comes is pinned only
+// for what it is itself, so that only messages that are new in the list are looked at. Before that the
+// output of a command can still come, which shows that its message was no task.
 func (m *memo) pinned(msgs []abi.Message) []bool {
 	if m.pins == nil {
 		pins := abi.Pinned(msgs)
-		if m.list != nil && slices.Contains(abi.Persons(msgs), true) {
+		if m.list != nil && personAnswered(msgs) {
 			m.pins = pins
 		}
 		return pins
@@ -357,6 +358,12 @@ func (m *memo) pinned(msgs []abi.Message) []bool {
 		m.pins = append(m.pins, msgs[i].AlwaysKept())
 	}
 	return slices.Clip(m.pins)
+}
+
+// personAnswered reports whether a message of a person has one of an assistant behind it.
+func personAnswered(msgs []abi.Message) bool {
+	first := slices.Index(abi.Persons(msgs), true)
+	return first >= 0 && slices.ContainsFunc(msgs[first:], func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 }
 
 // named gives the messages of a request ids, and returns how many of them are known to be the same as before.

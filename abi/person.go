@@ -66,8 +66,9 @@ const (
 )
 
 // Origins says of each message who wrote it. It knows more than [Message.IsPerson],
-// as it sees what stands before: where the commands that an agent wrote down are
-// answered in the role of the user, the answers end with a shell's prompt.
+// as it sees what stands around: where the commands that an agent wrote down are
+// answered in the role of the user, the answers end with a shell's prompt; and a
+// command that a harness answered itself has the output behind it.
 func Origins(msgs []Message) []Origin {
 	origins, answered := make([]Origin, len(msgs)), false
 	for i := range msgs {
@@ -76,9 +77,28 @@ func Origins(msgs []Message) []Origin {
 		if origins[i] == FromPerson && answered && strings.HasSuffix(strings.TrimSpace(m.Text()), "\nbash-$") {
 			origins[i] = FromCommand
 		}
+		if origins[i] == FromPerson && m.isCommand() && answersLocally(msgs[i+1:]) {
+			origins[i] = FromHarness
+		}
 		answered = answered || m.Role == RoleAssistant
 	}
 	return origins
+}
+
+// localOutput begins what a harness writes behind a command that it answered itself: no model was asked.
+const localOutput = "<local-command-std" // out, err
+
+// isCommand reports whether m is a command of a harness, and its output stands in no part of m.
+func (m *Message) isCommand() bool {
+	text := strings.TrimSpace(m.Text())
+	_, ok := element(text, "command-name")
+	return ok && !strings.Contains(text, localOutput)
+}
+
+// answersLocally reports whether messages begin with what a harness answered itself.
+func answersLocally(msgs []Message) bool {
+	i := slices.IndexFunc(msgs, func(m Message) bool { return !m.Kind.Internal() })
+	return i >= 0 && msgs[i].Role == RoleUser && strings.HasPrefix(strings.TrimSpace(msgs[i].Text()), localOutput)
 }
 
 // Persons marks the messages that persons typed, see [Origins].
@@ -170,6 +190,9 @@ func words(text string) (string, Origin) {
 		if _, after, ok := strings.Cut(rest+"\n", "]\n"); ok {
 			text = after
 		}
+	}
+	if at := strings.LastIndex(text, localOutput); at > 0 && strings.HasPrefix(text, "<command-") {
+		text = text[at:]
 	}
 	said := ""
 	if command, ok := element(text, "command-name"); !ok {

@@ -85,3 +85,50 @@ func TestAnswersOfAShell(t *testing.T) {
 		t.Errorf("the prefix ends at %d", end)
 	}
 }
+
+// TestCommandsAreNoTask: the first task a person gave is no wrapper of a command. A harness that answered a command
+// itself wrote the output behind it, whatever the command is called; a command whose prompt goes to the model has none.
+func TestCommandsAreNoTask(t *testing.T) {
+	features.Proves(t, "K10")
+	const output, task = "<local-command-stdout>Thanks</local-command-stdout>", "TASK fix the bug in the parser"
+	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	wrapper := func(name, args string) string {
+		return "<command-name>/" + name + "</command-name>\n            <command-message>" + name +
+			"</command-message>\n            <command-args>" + args + "</command-args>"
+	}
+	command := func(name, args string) abi.Message { return user(wrapper(name, args)) }
+	both := user(wrapper("tag", "x") + "\n" + output + "\n" + task)
+	for why, tc := range map[string]struct {
+		msgs []abi.Message
+		want int // the message that is pinned
+	}{
+		"feedback":  {[]abi.Message{command("feedback", "the diff view is nice"), user(output), user(task)}, 2},
+		"a bug":     {[]abi.Message{command("bug", "it crashes"), user(output), user(task)}, 2},
+		"an aside":  {[]abi.Message{command("btw", "what is 3+3"), user(output), user(task)}, 2},
+		"a plan":    {[]abi.Message{command("plan", "on"), user(output), user(task)}, 2},
+		"a tag":     {[]abi.Message{command("tag", "x"), user(output), user(task)}, 2},
+		"elsewhere": {[]abi.Message{command("remote-env", "x"), user(output), user(task)}, 2},
+		"one that failed": {[]abi.Message{command("tag", "x"),
+			user("<local-command-stderr>No such tag</local-command-stderr>"), user(task)}, 2},
+		"with a bookmark between": {[]abi.Message{command("tag", "x"), {Role: abi.RoleUser, Kind: abi.KindBookmark},
+			user(output), user(task)}, 2 + 1},
+		"with its output in one message": {[]abi.Message{user(wrapper("tag", "x") + "\n" + output), user(task)}, 1},
+		"in one message with the task":   {[]abi.Message{both}, 0},
+		"before one for the model":       {[]abi.Message{command("tag", "x"), user(output), command("fix-issue", "123")}, 2},
+		"one for the model": {[]abi.Message{command("fix-issue", "123"),
+			{Role: abi.RoleUser, Kind: abi.KindMeta, Content: abi.Text("Find issue 123 and fix it.")},
+			{Role: abi.RoleAssistant, Content: abi.Text("I look at it.")}, user("Go on.")}, 0},
+		"one for the model before another": {[]abi.Message{command("fix-issue", "123"), command("tag", "x"), user(output)}, 0},
+	} {
+		t.Run(why, func(t *testing.T) {
+			for i, pinned := range abi.Pinned(tc.msgs) {
+				if pinned != (i == tc.want) {
+					t.Errorf("message %d pinned: %v, want message %d alone", i, pinned, tc.want)
+				}
+			}
+		})
+	}
+	if got := both.Words(); got != task {
+		t.Errorf("words behind the output: %q", got)
+	}
+}
