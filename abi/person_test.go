@@ -118,7 +118,8 @@ func TestCommandsAreNoTask(t *testing.T) {
 		"one for the model": {[]abi.Message{command("fix-issue", "123"),
 			{Role: abi.RoleUser, Kind: abi.KindMeta, Content: abi.Text("Find issue 123 and fix it.")},
 			{Role: abi.RoleAssistant, Content: abi.Text("I look at it.")}, user("Go on.")}, 0},
-		"one for the model before another": {[]abi.Message{command("fix-issue", "123"), command("tag", "x"), user(output)}, 0},
+		"one for the model before another": {[]abi.Message{command("fix-issue", "123"), command("tag", "x"),
+			user(output)}, 0},
 	} {
 		t.Run(why, func(t *testing.T) {
 			for i, pinned := range abi.Pinned(tc.msgs) {
