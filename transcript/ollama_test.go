@@ -39,7 +39,7 @@ func TestOllama(t *testing.T) {
 	if len(units) != 4 || !slices.Equal(units[2], abi.Unit{2, 3, 4, 5}) || of[7] != of[6] {
 		t.Errorf("units %v", units)
 	}
-	for i, name := range map[int]string{3: "function:look", 4: "function:note", 5: "function:look", 7: "call_9"} {
+	for i, name := range map[int]string{3: "function:look", 4: "function:note", 5: "function:look#2", 7: "call_9"} {
 		if got := s.Messages[i].ToolCallID; got != name {
 			t.Errorf("message %d answers %q, want %q", i, got, name)
 		}

@@ -25,15 +25,18 @@ func writeArgs(text string, was codec.Slot) []byte {
 // waiting are the calls of the last answer that have no result yet, by id and tool.
 type waiting []abi.ToolCall
 
-// call takes over the calls of an answer, and gives ids to those that have none.
+// call takes over the calls of an answer, and gives ids to those that have none: each its own, as results are told of
+// calls by them.
 func (w *waiting) call(m *codec.Message) {
 	if m.Role == abi.RoleTool {
 		return
 	}
 	*w = nil
+	seen := make(map[string]int)
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
-		c.ID = cmp.Or(c.ID, content.FunctionID(c.Name))
+		c.ID = cmp.Or(c.ID, content.OrdinalID(content.FunctionID(c.Name), seen[c.Name]))
+		seen[c.Name]++
 		*w = append(*w, abi.ToolCall{ID: c.ID, Name: c.Name})
 	}
 }
