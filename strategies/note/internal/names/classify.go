@@ -170,7 +170,7 @@ func classifyPath(w string, quoted bool) class {
 		named = named || f.ext || f.underscore || f.digits > 0 || f.dots > 0 || strings.IndexByte(p, '-') > 0
 	}
 	switch {
-	case !letters || parts == 0 || isRate(w) || isSeries(w):
+	case !letters || parts == 0 || !quoted && (isRate(w) || isSeries(w)):
 		return none
 	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3,
 		parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
@@ -182,9 +182,12 @@ func classifyPath(w string, quoted bool) class {
 // isRate reports whether w is an amount for something, 25/h or $30-60/mo, and no file.
 func isRate(w string) bool {
 	amount, per, _ := strings.Cut(w, "/")
-	return amount != "" && strings.Trim(amount, "$€£¥0123456789.,-") == "" && utf8.RuneCountInString(per) <= 3 &&
-		!strings.ContainsAny(per, "0123456789./_")
+	return amount != "" && strings.Trim(amount, "$€£¥0123456789.,-") == "" && rateUnits[per]
 }
+
+// rateUnits are what amounts are for.
+var rateUnits = set.Of("h", "hr", "d", "s", "ms", "m", "mo", "min", "wk", "w", "y", "yr", "GB", "MB", "kB", "km", "kg",
+	"月", "天", "小时", "年")
 
 // isSeries reports whether w names several things of one kind by their numbers, SLR124/133, and no file.
 func isSeries(w string) bool {

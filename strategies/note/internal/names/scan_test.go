@@ -100,6 +100,7 @@ func TestScanListing(t *testing.T) {
 			"drwxr-xr-x@ 12 alex staff 4096 Jan 20 10:11 d_e/f.go\nand 4711", "n:512 p:a_b/c.go p:d_e/f.go n:4711"},
 		{"a pattern is no path", "ls store/lease*.go docs/* and **store/lock.go**", "p:store/lock.go"},
 		{"a rate and numbers of one kind are no paths", "25/h or SLR124/133/158, in 2026/a.md", "s:SLR124 p:2026/a.md"},
+		{"folders of years and numbers in code are", "`2024/src`, 2024/etc-x and `v1/2`", "p:2024/src p:2024/etc-x p:v1/2"},
 		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
 		{"numbers inside a line stay", "listen on 8080\n  at 9090 too", "n:8080 n:9090"},
 	} {
