@@ -308,3 +308,36 @@ func TestAnswersBeforeNames(t *testing.T) {
 		t.Errorf("%d of 80 answers are told:\n%s", answers, text)
 	}
 }
+
+// TestClosingWordsFitTheRoom: an answer is told at length where there is room and in short where there is less, also of
+// an earlier note; with the date of its last commit.
+func TestClosingWordsFitTheRoom(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	answer := "CI is running: the build is pending. " +
+		strings.Repeat("Each pier of the harbour carries its own crane. ", 12) + "The inlet is the last one."
+	commit := run("git commit -am x", "[main 3f2a1bc] x", false)
+	msgs := session("Mend it.", commit, said(answer), "And the docs, please, all.")
+	long := render(msgs, note.Options{Budget: 4000})
+	const begins, date = "- Agent: CI is running: the build is pending.", "(last commit then: 3f2a1bc)"
+	line := func(text string) string {
+		_, after, _ := strings.Cut(thread(text), begins)
+		after, _, _ = strings.Cut(after, "\n")
+		return after
+	}
+	if got := line(long); len(got) < 500 || !strings.HasSuffix(got, date) {
+		t.Errorf("with room: %q", got)
+	}
+	short := 0
+	for budget := 150; budget < 600; budget += 25 {
+		got := line(render(session(summary(long), "Go on."), note.Options{Budget: budget}))
+		if got != "" && !strings.HasSuffix(got, date) {
+			t.Errorf("budget %d: %q", budget, got)
+		}
+		if got != "" && len(got) < 300 {
+			short++
+		}
+	}
+	if short == 0 {
+		t.Error("the next note never tells it in short")
+	}
+}

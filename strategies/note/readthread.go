@@ -45,14 +45,18 @@ func readThread(lines []string) (turns []turn) {
 	return turns
 }
 
-// takeSaid takes closing words as an earlier note tells them. Where it had room for more of them than this one may
-// have, they are told in short first.
+// takeSaid takes closing words as an earlier note tells them. Where that had room for more of them than this one may
+// have, they are told in short first; not so where they ask or refuse something: an answer may mean each part.
 func (t *turn) takeSaid(text string) {
 	t.said = text
-	if utf8.RuneCountInString(text) <= maxAsked+maxQuestion {
+	words, date := text, ""
+	if at := strings.LastIndex(text, commitThen); at >= 0 {
+		words, date = text[:at], text[at:]
+	}
+	if utf8.RuneCountInString(words) <= maxSaid+2*maxQuestion || asks(words) || refusal(words).said != "" {
 		return
 	}
-	if short := closing(text); len(short) < len(text) {
+	if short := closing(words) + date; len(short) < len(text) {
 		t.said, t.fuller = short, text
 	}
 }

@@ -92,8 +92,11 @@ func (s *standing) dated(said string) string {
 	if hash == "" || !checksElsewhere().MatchString(said) || strings.Contains(said, hash) {
 		return said
 	}
-	return fmt.Sprintf("%s (last commit then: %s)", said, hash)
+	return said + commitThen + hash + ")"
 }
+
+// commitThen begins the date of words on checks: the last commit before them.
+const commitThen = " (last commit then: "
 
 // gitFolder is the folder of a repository in a path.
 var gitFolder = lazy.Regexp(`(^|[^\w.-])\.git/`)

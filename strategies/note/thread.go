@@ -128,7 +128,7 @@ func (v *view) answered(budget int) int {
 		named := false
 		for k, line := range t.came {
 			if isAnswered(line) {
-				takeListed(v, i, k, &left)
+				v.takeLine(i, k, &left, t.shortestListed(k))
 				named = named || v.came[i][k] != ""
 			}
 		}
@@ -143,14 +143,13 @@ func (v *view) answered(budget int) int {
 	return budget - left
 }
 
-// takeListed shows what an answer speaks of in the shortest form, if that fits: older answers need room too.
-func takeListed(v *view, i, k int, left *int) {
-	forms := v.turns[i].listed(k)
-	v.takeLine(i, k, left, forms[len(forms)-1])
-}
-
 // listed are the forms in which line k on a turn tells what the answer speaks of, longest first.
 func (t *turn) listed(k int) []string { return listedInShort(t.came[k], cmp.Or(t.words, t.opens)) }
+
+// shortestListed is the shortest of them: older answers need room too, and what is left lengthens it.
+func (t *turn) shortestListed(k int) string {
+	return slices.MinFunc(t.listed(k), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+}
 
 // told adds what the agent answered where that is all that came of a question, the newest first: in short where there
 // is no room for all of its words. It returns what it costs.
@@ -228,6 +227,7 @@ func (v *view) fill(budget, left, said int, state string) {
 		v.agent(half, half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
 		v.take(half, isDeed)
 	})
+	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(most *int) { *most -= v.lengthen(*most, isAnswered) })
 	part(mix(budget, smallBudget, largeBudget, 0, toldShare), func(half *int) {
 		v.agent(half, half, func(i int) bool { return v.turns[i].onlyTold() })
 	})
@@ -322,7 +322,7 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 				continue
 			}
 			if isAnswered(line) {
-				takeListed(v, i, k, left)
+				v.takeLine(i, k, left, v.turns[i].shortestListed(k))
 				continue
 			}
 			v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)
@@ -354,8 +354,8 @@ func (v *view) whole(i int) bool {
 // complete reports whether all of the thread is shown.
 func (v *view) complete() bool {
 	for i := range v.turns {
-		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") ||
-			v.said[i] != cmp.Or(v.turns[i].fuller, v.turns[i].said)) {
+		t := &v.turns[i]
+		if t.folded == 0 && (!v.whole(i) || !slices.Equal(v.came[i], t.came) || v.said[i] != cmp.Or(t.fuller, t.said)) {
 			return false
 		}
 	}
