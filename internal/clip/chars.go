@@ -138,3 +138,7 @@ func Whole(s string, n int) string {
 	}
 	return head + " " + more
 }
+
+// IsHan reports whether r is one of the characters that nearly all Chinese is written in: letters without cases, which
+// one comparison tells before a table has to.
+func IsHan(r rune) bool { return 0x4e00 <= r && r <= 0x9fff }

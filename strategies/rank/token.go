@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 const (
@@ -254,15 +256,11 @@ func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return wordByte[r]
 	}
-	return isHan(r) || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+	return clip.IsHan(r) || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
 // unspaced reports whether r is of a script that puts no spaces between words.
 func unspaced(r rune) bool {
-	return isHan(r) || r >= 0x0E00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer,
+	return clip.IsHan(r) || r >= 0x0E00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer,
 		unicode.Hiragana, unicode.Katakana, unicode.Han, unicode.Bopomofo) && !unicode.IsDigit(r)
 }
-
-// isHan reports whether r is one of the characters that nearly all Chinese is written in. It
-// spares a search of the tables of all scripts.
-func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }

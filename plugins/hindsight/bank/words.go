@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // What a byte is to a word.
@@ -67,7 +69,7 @@ func wordEnd(text string, from int) (end int, lower bool) {
 		case wide:
 			r, size := utf8.DecodeRuneInString(text[end:])
 			switch {
-			case 0x4e00 <= r && r <= 0x9fff: // most of Chinese, which has no cases
+			case clip.IsHan(r): // it has no cases
 			case unicode.IsLetter(r), unicode.IsDigit(r):
 				lower = false
 			default:

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -74,7 +75,7 @@ func normalize(s string) string {
 			norm = append(norm, byte(r))
 		case r == '\'' || r == '’':
 			// don't is one word, whichever way it is written
-		case isHan(r):
+		case clip.IsHan(r):
 			norm = utf8.AppendRune(norm, r)
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
 			norm = utf8.AppendRune(norm, unicode.ToLower(r))

@@ -147,7 +147,7 @@ func isProse(s string) bool {
 	letters, all := 0, 0
 	for _, r := range s {
 		all++
-		if 'a' <= r && r <= 'z' || r == ' ' || isHan(r) || unicode.IsLetter(r) || unicode.IsMark(r) {
+		if 'a' <= r && r <= 'z' || r == ' ' || clip.IsHan(r) || unicode.IsLetter(r) || unicode.IsMark(r) {
 			letters++
 		}
 	}
@@ -172,12 +172,9 @@ func dense(w string) (n int) {
 	return n
 }
 
-// isHan reports whether r is one of the characters that nearly all Chinese is written in:
-// letters without a case. It spares a search of the tables for all scripts.
-func isHan(r rune) bool { return 0x4e00 <= r && r <= 0x9fff }
-
 // isDense reports whether r is of a script that writes words without spaces.
 func isDense(r rune) bool {
-	return isHan(r) || r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+	return clip.IsHan(r) || r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul) ||
 		r >= 0xe00 && r <= 0xeff
 }
