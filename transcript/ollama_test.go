@@ -119,3 +119,20 @@ func TestOllamaResultsByOrder(t *testing.T) {
 }
 
 func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// TestOllamaImagesAreData: an address or the name of a file is no image in base 64, and is left as it is.
+func TestOllamaImagesAreData(t *testing.T) {
+	features.Proves(t, "N4")
+	in := `{"model":"qwen3","messages":[{"role":"user","content":"Look.",
+ "images":["https://x.example/a.png","b.jpg","/9j/4AA="]}]}`
+	s, err := transcript.Read("chat", []byte(in), openAI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts := s.Messages[0].Content.Parts(); len(parts) != 2 || parts[1].Type != "image_url" {
+		t.Errorf("%d parts: %+v", len(parts), s.Messages[0].Content)
+	}
+	if same, err := s.Encode(s.Messages, transcript.Same); err != nil || string(same) != in {
+		t.Errorf("%v: written as %s", err, same)
+	}
+}

@@ -80,6 +80,9 @@ func withImages(m *codec.Message, o *jsondoc.Object) {
 			continue
 		}
 		data := o.Unquote(at)
+		if strings.ContainsAny(data, ":.") {
+			continue // an address or the name of a file, which base 64 has no characters for
+		}
 		url := jsondoc.Obj("url", "data:"+mediaOf(data)+";base64,"+data)
 		parts = append(parts, abi.RawPart("image_url", jsondoc.Obj("type", "image_url", "image_url", url)))
 	}
