@@ -26,8 +26,7 @@ type standing struct {
 	more   int      // files that are not named
 	staged []string // since the commit
 	checks []failing
-	// rejected are the calls that the person did not allow, each with the number of its turn.
-	rejected []string
+	rejected []rejection
 	// used: git was used; there is a repository, by its name in what was read; edited: files were changed; unsure:
 	// something may have been committed of which nothing is known.
 	used, repository, edited, unsure bool
@@ -46,6 +45,20 @@ type failing struct {
 	edits int // calls that changed files since
 	why   string
 	below bool // it ran in a message that stays below
+}
+
+// rejection is a call that the person did not allow.
+type rejection struct {
+	call  string // with the number of its turn, and what the person said to it
+	file  string // that it was to change, by its path; empty for other calls, and where it was read back
+	later bool   // another call changed that file later
+}
+
+func (r rejection) String() string {
+	if r.later {
+		return r.call + changedLater
+	}
+	return r.call
 }
 
 // push says what is known of a push behind the last commit.
@@ -68,9 +81,13 @@ const (
 func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	for _, f := range step.Changed {
 		s.changed(name(f))
+		for i := range s.rejected {
+			s.rejected[i].later = s.rejected[i].later || s.rejected[i].file == f
+		}
 	}
 	if step.Rejected != "" && !s.below {
-		s.rejected = append(s.rejected, fmt.Sprintf("[%d] %s", turn, step.Rejected))
+		s.rejected = append(s.rejected, rejection{call: fmt.Sprintf("[%d] %s", turn, step.Rejected),
+			file: step.RejectedFile})
 		s.rejected = s.rejected[max(0, len(s.rejected)-maxRejected):]
 	}
 	for i := range s.checks {
@@ -191,6 +208,7 @@ const (
 	stagedMark   = "Staged since: "
 	failingMark  = "Failed when it last ran: "
 	rejectedMark = "Rejected by the person: "
+	changedLater = " (that file was changed by a later call)"
 	editsMark    = " later calls changed files)"
 	andMore      = ", and "
 )
@@ -232,7 +250,7 @@ func (s *standing) lines(told string) (lines []string) {
 		lines = append(lines, stagedMark+strings.Join(s.staged, ", "))
 	}
 	if len(s.rejected) > 0 {
-		lines = append(lines, rejectedMark+strings.Join(s.rejected, "; "))
+		lines = append(lines, rejectedMark+strings.Join(lists.Map(s.rejected, rejection.String), "; "))
 	}
 	for _, f := range s.checks {
 		if !f.below && (f.why == "" || !strings.Contains(told, f.why)) {
@@ -317,7 +335,10 @@ func (s *standing) read(line string) bool {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(line, rejectedMark); ok {
-		s.rejected = strings.Split(rest, "; ")
+		s.rejected = lists.Map(strings.Split(rest, "; "), func(told string) rejection {
+			call, later := strings.CutSuffix(told, changedLater)
+			return rejection{call: call, later: later}
+		})
 		return true
 	}
 	if rest, ok := strings.CutPrefix(line, failingMark+"`"); ok {

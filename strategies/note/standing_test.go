@@ -116,6 +116,10 @@ func TestStanding(t *testing.T) {
 		{"what the person rejected, with the words", session(run("git add -A", rejected, true),
 			run("git push", rejected+" To tell you how to proceed, the user said:\nPush to staging.", true)),
 			[]string{"- Rejected by the person: [1] `git add -A`; [1] `git push`: \"Push to staging.\""}, nil},
+		{"a rejected change of a file that was changed later", session(edit("/srv/kw/a.go", rejected, true), a, b),
+			[]string{"- Rejected by the person: [1] Edit a.go (that file was changed by a later call)\n"}, nil},
+		{"a rejected change, and another file of that name", session(edit("/srv/kw/store/a.go", rejected, true), a, b),
+			[]string{"- Rejected by the person: [1] Edit a.go\n"}, nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(session("Mend the leases.", tc.msgs, said("So far.")), note.Options{})

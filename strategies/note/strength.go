@@ -36,8 +36,8 @@ type enforcing struct {
 // enforced is what came of rules in a session.
 func (n *Note) enforced() *enforcing {
 	e := &enforcing{known: make(map[string]int)}
-	for _, call := range n.standing.rejected {
-		e.rejected = append(e.rejected, wordsOf(call))
+	for _, r := range n.standing.rejected {
+		e.rejected = append(e.rejected, wordsOf(r.call))
 	}
 	var ran strings.Builder
 	for i := range n.turns {

@@ -20,8 +20,9 @@ type Step struct {
 	Looked bool
 	// Changed are the files that it changed, Deleted those that it deleted if its script came as far as that.
 	Changed, Deleted []string
-	// Rejected is the call, where the person did not allow it, and the words that came with that.
-	Rejected string
+	// Rejected is the call, where the person did not allow it, and the words that came with that. RejectedFile is the
+	// file that it was to change, where it was to change one.
+	Rejected, RejectedFile string
 	// Undone are the short arguments of a call that took back what another one did: the ids of that are among them.
 	Undone []string
 	// Git is what it did to the repository, Check the check that it ran.
@@ -73,6 +74,9 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	}
 	if strings.HasPrefix(text, rejected) {
 		s.Rejected = refused(a, text, w.Name)
+		if a.Kind == action.Changes {
+			s.RejectedFile = a.Path()
+		}
 	}
 	switch {
 	case o.Told || o.Failed:
