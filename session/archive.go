@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -115,19 +114,23 @@ func (e *Entry) by(inForce []abi.Record) func(Mark) string {
 	}
 }
 
-// archive holds every message there ever was, as it came, in the order they came. An inserted message
-// stands where it was inserted into the list. To add messages that arrive costs no more than they do;
-// for a rewritten list all messages are looked at.
+// archive holds every message there ever was, as it came. A session may have thousands of compactions: what an entry
+// costs depends on the messages that the model saw before and after it, and not on all there ever were.
 type archive struct {
-	list    []StoredMessage
-	at      map[string]int // into list, by id
-	arrived map[string]int // the number of the entry that brought a message
+	list    []StoredMessage // in the order in which the session got them
+	at      map[string]int  // into list, by id
+	arrived map[string]int  // the number of the entry that brought a message
+	// The order of the conversation: an inserted message stands where it was inserted. next has for each of list the
+	// place of the one that follows it; first and last are places too. Places count from 1, 0 is none.
+	next        []int
+	first, last int
 }
 
 // has reports whether msgs stand in the archive in a row, somewhere after its first so many messages.
 // One without an id matches any id.
 func (a *archive) has(after int, msgs []abi.Message) bool {
-	list := a.list[min(after, len(a.list)):]
+	list := a.ordered()
+	list = list[min(after, len(list)):]
 	for from := 0; from+len(msgs) <= len(list) && len(msgs) > 0; from++ {
 		same := true
 		for i := range msgs {
@@ -150,19 +153,24 @@ func (a *archive) get(id string) *abi.Message {
 	return nil
 }
 
-// take adds an entry. after is the session as the entry left it.
-func (a *archive) take(e *Entry, after *point) {
+// ordered returns the messages in the order of the conversation.
+func (a *archive) ordered() []StoredMessage {
+	list := make([]StoredMessage, 0, len(a.list))
+	for at := a.first; at > 0; at = a.next[at-1] {
+		list = append(list, a.list[at-1])
+	}
+	return list
+}
+
+// take adds an entry. before and after are the session as it was and as the entry left it.
+func (a *archive) take(e *Entry, before, after *point) {
 	if a.at == nil {
 		a.at, a.arrived = make(map[string]int), make(map[string]int)
 	}
 	for _, m := range e.Append {
 		a.arrived[m.ID] = e.Seq
 	}
-	var all []Mark
-	if e.Rewrite != nil || e.Rollback != nil {
-		all = lists.Map(a.list, func(m StoredMessage) Mark { return Mark{m.ID, m.By} })
-	}
-	f := EffectOf(e, all, after.messages, after.records)
+	f := EffectOf(e, a.touched(e, before, after), after.messages, after.records)
 	for _, g := range f.Gone {
 		m := &a.list[a.at[g.ID]]
 		m.Superseded, m.By = true, g.By
@@ -172,16 +180,65 @@ func (a *archive) take(e *Entry, after *point) {
 		m.Superseded, m.By = false, ""
 	}
 	for _, m := range f.New {
-		pos := len(a.list)
-		if !m.Last {
-			pos = 0
-			if m.Behind != "" {
-				pos = a.at[m.Behind] + 1
+		a.put(m)
+	}
+}
+
+// touched are the marks of the messages that an entry may change: those that the model saw before or sees after it,
+// and after a rollback those of compactions that are not in force any more, or are again.
+func (a *archive) touched(e *Entry, before, after *point) (marks []Mark) {
+	if e.Rewrite == nil && e.Rollback == nil {
+		return nil
+	}
+	seen := make(map[string]bool, len(before.messages)+len(after.messages))
+	touch := func(id string) {
+		if i, ok := a.at[id]; ok && !seen[id] {
+			seen[id] = true
+			marks = append(marks, Mark{id, a.list[i].By})
+		}
+	}
+	for _, list := range [][]abi.Message{before.messages, after.messages} {
+		for i := range list {
+			touch(list[i].ID)
+		}
+	}
+	if e.Rollback != nil {
+		for _, r := range changed(before.records, after.records) {
+			for _, id := range r.Superseded {
+				touch(id)
 			}
 		}
-		a.list = slices.Insert(a.list, pos, StoredMessage{Message: m.Message})
-		for j := pos; j < len(a.list); j++ {
-			a.at[a.list[j].ID] = j
+	}
+	return marks
+}
+
+// changed are the compactions that are in one of two lists alone. Histories share their beginnings.
+func changed(was, is []abi.Record) []abi.Record {
+	same := 0
+	for same < len(was) && same < len(is) && was[same].ID == is[same].ID {
+		same++
+	}
+	return slices.Concat(was[same:], is[same:])
+}
+
+// put adds a message in its place.
+func (a *archive) put(m Placed) {
+	a.list, a.next = append(a.list, StoredMessage{Message: m.Message}), append(a.next, 0)
+	place := len(a.list)
+	a.at[m.ID] = place - 1
+	behind := a.last
+	if !m.Last {
+		behind = 0
+		if i, ok := a.at[m.Behind]; ok && m.Behind != "" {
+			behind = i + 1
 		}
+	}
+	follows := &a.first
+	if behind > 0 {
+		follows = &a.next[behind-1]
+	}
+	a.next[place-1], *follows = *follows, place
+	if behind == a.last {
+		a.last = place
 	}
 }

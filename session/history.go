@@ -86,10 +86,15 @@ func (h *History) At(seq int) []abi.Message { return slices.Clip(h.points[seq].m
 
 // All returns every message there ever was, with what became of it.
 func (h *History) All() []StoredMessage {
-	list := slices.Clone(h.archive.list)
-	for _, m := range h.last().messages {
-		stored := &list[h.archive.at[m.ID]]
-		stored.Shortened = !stored.Same(&m)
+	list, shown := h.archive.ordered(), make(map[string]*abi.Message)
+	for i := range h.last().messages {
+		m := &h.last().messages[i]
+		shown[m.ID] = m
+	}
+	for i := range list {
+		if m := shown[list[i].ID]; m != nil {
+			list[i].Shortened = !list[i].Same(m)
+		}
 	}
 	return list
 }
@@ -196,7 +201,7 @@ func (h *History) last() *point { return &h.points[len(h.points)-1] }
 
 func (h *History) add(e *Entry, p point) {
 	was := h.last()
-	h.archive.take(e, &p)
+	h.archive.take(e, was, &p)
 	h.redone = false
 	switch {
 	case e.Rollback != nil:
@@ -242,7 +247,7 @@ func (h *History) after(e *Entry) (p point, err error) {
 		return p, nil
 	}
 	if e.Rewrite.Record != nil {
-		p.records, p.compacted = append(slices.Clip(p.records), *e.Rewrite.Record), true
+		p.records, p.compacted = append(p.records, *e.Rewrite.Record), true
 	}
 	p.messages, err = e.Rewrite.apply(p.messages)
 	return p, err
@@ -264,7 +269,8 @@ func (h *History) back(e *Entry) (p point, err error) {
 	if end < len(p.messages) {
 		p.state, p.from, p.compacted, p.grown = e.Seq, p.state, false, false
 	}
-	p.messages = slices.Clip(p.messages[:end]) // so that what comes next does not overwrite what came then
+	// What comes next must not overwrite what came then.
+	p.messages, p.records = slices.Clip(p.messages[:end]), slices.Clip(p.records)
 	return p, nil
 }
 

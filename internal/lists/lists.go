@@ -4,6 +4,9 @@ package lists
 
 // Map returns what f makes of each element.
 func Map[S, T any](list []S, f func(S) T) (out []T) {
+	if len(list) > 0 {
+		out = make([]T, 0, len(list))
+	}
 	for _, v := range list {
 		out = append(out, f(v))
 	}
