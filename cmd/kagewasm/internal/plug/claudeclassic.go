@@ -23,7 +23,7 @@ func claudeClassic(s Setup) Plan {
 	return Plan{
 		Edits: []Edit{{Path: settings,
 			Put:  func(was []byte) ([]byte, error) { return putHooks(was, hooks) },
-			Take: func(now []byte) ([]byte, error) { return takeHooks(now, hooks) }}},
+			Take: func(now, before []byte) ([]byte, error) { return takeHooks(now, before, hooks) }}},
 		Next: "this version has no mods, so Claude Code goes on summarizing, and kagewasm adds its note: " + modsSince +
 			" lets kagewasm compact",
 	}
@@ -83,12 +83,13 @@ func putHooks(was []byte, hooks []classicHook) ([]byte, error) {
 	return doc.Pack(), nil
 }
 
-// takeHooks takes our hooks out, with what holds nothing else.
-func takeHooks(now []byte, hooks []classicHook) ([]byte, error) {
+// takeHooks takes our hooks out, with what we made for them and holds nothing else.
+func takeHooks(now, before []byte, hooks []classicHook) ([]byte, error) {
 	doc, err := hujson.Parse(now)
 	if err != nil {
 		return nil, noJSON(err)
 	}
+	was, _ := hujson.Parse(before) // of no file nothing is the user's
 	for _, h := range hooks {
 		at := "/hooks/" + h.event
 		found := doc.Find(at)
@@ -104,20 +105,20 @@ func takeHooks(now []byte, hooks []classicHook) ([]byte, error) {
 				entries.Elements = append(entries.Elements[:i:i], entries.Elements[i+1:]...)
 			}
 		}
-		if len(entries.Elements) == 0 {
+		if len(entries.Elements) == 0 && was.Find(at) == nil {
 			if err := patch(&doc, "remove", at, nil); err != nil {
 				return nil, err
 			}
 		}
 	}
-	err = withoutEmpty(&doc, "/hooks")
+	err = withoutEmpty(&doc, &was, "/hooks")
 	return doc.Pack(), err
 }
 
-// withoutEmpty takes objects out that hold nothing.
-func withoutEmpty(doc *hujson.Value, places ...string) error {
+// withoutEmpty takes objects out that hold nothing, and that were not there before.
+func withoutEmpty(doc, before *hujson.Value, places ...string) error {
 	for _, at := range places {
-		if v := doc.Find(at); v != nil {
+		if v := doc.Find(at); v != nil && before.Find(at) == nil {
 			if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) == 0 {
 				if err := patch(doc, "remove", at, nil); err != nil {
 					return err

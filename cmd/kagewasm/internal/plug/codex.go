@@ -88,8 +88,8 @@ func putProvider(was []byte, address string) []byte {
 	return b.Bytes()
 }
 
-// takeProvider takes our lines out, and gives those back that they stand for.
-func takeProvider(now []byte) ([]byte, error) {
+// takeProvider takes our lines out, and gives those back that they stand for, and a last line without an end.
+func takeProvider(now, before []byte) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range strings.Lines(string(now)) {
 		if strings.HasSuffix(strings.TrimRight(line, "\r\n"), ours) {
@@ -97,8 +97,12 @@ func takeProvider(now []byte) ([]byte, error) {
 		}
 		b.WriteString(strings.TrimPrefix(line, replaced))
 	}
-	if b.Len() == 0 {
-		return nil, nil
+	switch left := b.Bytes(); {
+	case len(left) == 0:
+		return before[:0], nil // nil for no file
+	case bytes.Equal(left, append(bytes.Clone(before), '\n')):
+		return before, nil
+	default:
+		return left, nil
 	}
-	return b.Bytes(), nil
 }

@@ -44,19 +44,28 @@ func TestCodexSettings(t *testing.T) {
 			if rivals := strings.Join(p.Rivals, ""); (rivals == "") != (c.rival == "") || !strings.Contains(rivals, c.rival) {
 				t.Errorf("rivals %v", p.Rivals)
 			}
-			is, err := p.Edits[0].Put([]byte(c.was))
+			before := []byte(c.was)
+			is, err := p.Edits[0].Put(before)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(string(is), "model_provider = \"kagewasm\"") {
 				t.Errorf("%s", is)
 			}
-			if back, err := p.Edits[0].Take(is); err != nil || string(back) != c.was {
+			if back, err := p.Edits[0].Take(is, before); err != nil || string(back) != c.was {
 				t.Errorf("%q, %v", back, err)
 			}
 			changed := strings.Replace(string(is), "[model_providers.kagewasm]", "[added]\ny = 2\n[model_providers.kagewasm]", 1)
-			if back, err := p.Edits[0].Take([]byte(changed)); err != nil || string(back) != c.was+"[added]\ny = 2\n" {
+			if back, err := p.Edits[0].Take([]byte(changed), before); err != nil || string(back) != c.was+"[added]\ny = 2\n" {
 				t.Errorf("%q, %v", back, err)
+			}
+			cut := strings.TrimSuffix(c.was, "\n")
+			if is, err = p.Edits[0].Put([]byte(cut)); err != nil {
+				t.Fatal(err)
+			}
+			moved := strings.Replace(string(is), plug.CodexAddress, "127.0.0.1:1", 1)
+			if back, err := p.Edits[0].Take([]byte(moved), []byte(cut)); err != nil || string(back) != cut {
+				t.Errorf("without a line end: %q, %v", back, err)
 			}
 			for _, f := range p.Files {
 				if strings.HasSuffix(f.Path, ".service") && !strings.Contains(string(f.Data),

@@ -48,6 +48,13 @@ func TestEnginesInConfigurations(t *testing.T) {
 		{why: "an engine in single quotes, at the end", agent: "openclaw", file: ".openclaw/openclaw.json", rival: true,
 			was: "{plugins: {slots: {contextEngine: 'lossless'}}}\n", has: "contextEngine: \"kagewasm\"",
 			added: "// first\n", left: "// first\n{plugins: {slots: {contextEngine: 'lossless'}}}\n"},
+		{why: "empty settings of the user's", agent: "openclaw", file: ".openclaw/openclaw.json",
+			was: "{\n  // mine\n  plugins: {slots: {}, entries: {}},\n}\n", has: "\"contextEngine\":\"kagewasm\""},
+		{why: "empty settings of the user's, who went on", agent: "openclaw", file: ".openclaw/openclaw.json",
+			was: "{\n  // mine\n  plugins: {slots: {}},\n}\n", has: "\"contextEngine\":\"kagewasm\"",
+			added: "// first\n", left: "// first\n{\n  // mine\n  plugins: {slots: {}},\n}\n"},
+		{why: "no line end", agent: "hermes", file: ".hermes/config.yaml", was: "a: 1\nmodel: x",
+			has: "model: x\ncontext:"},
 		{why: "JSON5 without plugins", agent: "openclaw", file: ".openclaw/openclaw.json", was: "{agents: {list: []}}\n",
 			has: "{agents: {list: []}"},
 		{why: "the built-in", agent: "openclaw", file: ".openclaw/openclaw.json",
@@ -73,6 +80,12 @@ func TestEnginesInConfigurations(t *testing.T) {
 			data, err := os.ReadFile(path)
 			if err != nil || !strings.Contains(string(data), c.has) || strings.Count(string(data), "engine: kagewasm") > 1 {
 				t.Fatalf("%s, %v", data, err)
+			}
+			steps, err := open(t, folder).Steps(p) // as doctor asks whether it is as it was installed
+			for _, s := range steps {
+				if err != nil || s.Changes() {
+					t.Errorf("another installation would change %s: %v", s.Path, err)
+				}
 			}
 			if c.added == "" {
 				if uninstall(t, folder, p); contents(t, home) != before {

@@ -1,6 +1,7 @@
 package plug
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,12 +61,12 @@ func (r *Record) base(e Edit, now []byte) ([]byte, error) {
 	switch {
 	case t == nil:
 		return now, nil
-	case digest(now) == t.After:
+	case digest(now) == t.After, bytes.Equal(now, t.Before): // as we wrote it, or nothing of ours is in it
 		return t.Before, nil
 	case now == nil:
 		return nil, nil
 	}
-	base, err := e.Take(now)
+	base, err := e.Take(now, t.Before)
 	if err != nil {
 		return nil, refused(e.Path, err.Error(), "fix it", err)
 	}

@@ -78,11 +78,12 @@ func putEngine(was []byte) ([]byte, error) {
 }
 
 // takeEngine empties the slot where kagewasm is in it, or gives it back.
-func takeEngine(now []byte) ([]byte, error) {
+func takeEngine(now, before []byte) ([]byte, error) {
 	doc, err := parse5(now)
 	if err != nil {
 		return nil, err
 	}
+	was, _ := parse5(before) // of no file nothing is the user's
 	replaced := textAt(&doc, engineWas)
 	switch {
 	case textAt(&doc, engineSlot) != "kagewasm": // the user has chosen another
@@ -97,7 +98,7 @@ func takeEngine(now []byte) ([]byte, error) {
 		err = patch(&doc, "remove", engineEntry, nil)
 	}
 	if err == nil {
-		err = withoutEmpty(&doc, "/plugins/slots", "/plugins/entries", "/plugins")
+		err = withoutEmpty(&doc, &was, "/plugins/slots", "/plugins/entries", "/plugins")
 	}
 	return pack5(&doc), err
 }

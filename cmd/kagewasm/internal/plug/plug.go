@@ -84,11 +84,12 @@ type File struct {
 	Settings bool
 }
 
-// Edit is our part of a file that is the user's. Put returns the file with it, Take without; nil is no file.
+// Edit is our part of a file that is the user's. Put returns the file with it; nil is no file. Take returns the file as
+// it is now without it: what the file before it held too is the user's, and stays.
 type Edit struct {
 	Path string
 	Put  func(was []byte) ([]byte, error)
-	Take func(now []byte) ([]byte, error)
+	Take func(now, before []byte) ([]byte, error)
 }
 
 // Version asks a program for its version. It is empty where the program is not installed or does not say.

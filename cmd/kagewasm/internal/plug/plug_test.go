@@ -25,7 +25,7 @@ func agentAt(home string) plug.Plan {
 		Edits: []plug.Edit{{
 			Path: filepath.Join(home, "settings.conf"),
 			Put:  func(was []byte) ([]byte, error) { return append(bytes.Clone(was), ours...), nil },
-			Take: func(now []byte) ([]byte, error) {
+			Take: func(now, _ []byte) ([]byte, error) {
 				left, found := strings.CutSuffix(string(now), ours)
 				if !found {
 					left = strings.Replace(string(now), ours, "", 1)

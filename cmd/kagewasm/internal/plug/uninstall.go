@@ -47,7 +47,7 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 		return step, fmt.Errorf("%s: it was changed since, and this version does not know its part in it: take out by hand "+
 			"what names kagewasm", t.Path)
 	default:
-		if step.Will, err = p.Edits[i].Take(now); err != nil {
+		if step.Will, err = p.Edits[i].Take(now, t.Before); err != nil {
 			return step, refused(t.Path, err.Error(), "fix it", err)
 		}
 	}
