@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +43,7 @@ it. It exits with 1 where there is anything to fix.`,
 					return err
 				}
 				if len(args) > 0 || p.record.Installed() {
-					v.Agents = append(v.Agents, examine(c.Context(), p))
+					v.Agents = append(v.Agents, f.examine(c.Context(), e, p))
 				}
 			}
 			v.Background = state.Background(cmp.Or(f.state, e.stateHome))
@@ -58,14 +61,9 @@ it. It exits with 1 where there is anything to fix.`,
 }
 
 // examine looks at one agent, from the plug to what it calls. What stands on something broken is not looked at.
-func examine(ctx context.Context, p plugged) ui.Patient {
+func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 	one := ui.Patient{Agent: p.agent.Name, Title: p.agent.Title, Findings: []ui.Finding{}}
-	again := "kagewasm install " + p.agent.Name
-	for i, flag := range p.record.Calls.Policy {
-		if flag == "--plugin" && i+1 < len(p.record.Calls.Policy) {
-			again += " --plugin " + p.record.Calls.Policy[i+1]
-		}
-	}
+	again := f.again(e, p)
 	look := func(what, why, fix string) bool {
 		one.Findings = append(one.Findings, ui.Finding{What: what, OK: fix == "", Why: why, Fix: fix})
 		return fix == ""
@@ -91,7 +89,7 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 	}
 	took, err := plug.TryCommand(ctx, p.record.Calls)
 	if err != nil {
-		look("compaction", err.Error(), again)
+		look("compaction", err.Error(), fixOf(err, p.record.Calls, again))
 		return one
 	}
 	look("compaction", fmt.Sprintf("a small session in %d ms, by %s", took.Milliseconds(), p.record.Calls.Kagewasm), "")
@@ -119,15 +117,54 @@ func examine(ctx context.Context, p plugged) ui.Patient {
 	return one
 }
 
+// again is the command that installs once more what is installed, but for plugins that are not there any more.
+func (f *plugFlags) again(e env, p plugged) string {
+	words := []string{"kagewasm", "install", p.agent.Name}
+	for i, flag := range p.record.Calls.Policy {
+		if flag != "--plugin" || i+1 == len(p.record.Calls.Policy) {
+			continue
+		}
+		if ref := p.record.Calls.Policy[i+1]; usable(e, ref) {
+			words = append(words, flag, plug.Quoted(ref))
+		}
+	}
+	if f.state != "" {
+		words = append(words, "--state", plug.Quoted(f.state))
+	}
+	return strings.Join(words, " ")
+}
+
+func usable(e env, plugin string) bool {
+	_, err := e.named().Open(plugin)
+	return err == nil
+}
+
+// fixOf is the command that fixes what is wrong with a compaction. Settings are the user's, and no installation writes
+// over them.
+func fixOf(err error, c plug.Calls, again string) string {
+	i := slices.Index(c.Policy, "--config")
+	if i < 0 || i+1 == len(c.Policy) || !strings.Contains(err.Error(), c.Policy[i+1]) {
+		return again
+	}
+	settings := plug.Quoted(c.Policy[i+1])
+	if _, serr := os.Stat(c.Policy[i+1]); serr != nil {
+		return again
+	}
+	return "mv " + settings + " " + plug.Quoted(c.Policy[i+1]+".old") + " && " + again + ": or correct it there"
+}
+
 // answers looks at the proxy that an agent has for its provider.
 func answers(ctx context.Context, p plugged, look func(what, why, fix string) bool, again string) bool {
-	build, err := plug.Answers(ctx, p.plan.Keeps, false)
+	who, err := plug.Answers(ctx, p.plan.Keeps, false)
 	switch own := readVersion().build(); {
 	case err != nil:
 		return look("proxy", err.Error()+": "+p.agent.Title+" has no provider",
 			p.plan.Next+"; without it: kagewasm uninstall "+p.agent.Name)
-	case build != own:
-		return look("proxy", fmt.Sprintf("it is version %s, and this is %s", build, own), again)
+	case who.Kagewasm != own:
+		return look("proxy", fmt.Sprintf("it is version %s, and this is %s", who.Kagewasm, own), again)
+	case who.Passing != "":
+		err := errors.New("it passes requests on, and compacts nothing: " + who.Passing)
+		return look("proxy", err.Error(), fixOf(err, p.record.Calls, again))
 	}
 	return look("proxy", "it answers at "+p.plan.Keeps, "")
 }

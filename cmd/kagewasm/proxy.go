@@ -29,6 +29,7 @@ type proxyFlags struct {
 	compactFlags
 	upstream, listen string
 	idle             time.Duration
+	keep             bool
 }
 
 func newProxy(e env) *cobra.Command {
@@ -62,6 +63,8 @@ it, undo takes it back. --state :memory: keeps nothing.`,
 		"is what Codex talks to, by a login or a key")
 	fs.StringVar(&f.listen, "listen", proxyAddress, "`HOST:PORT` to listen on, of this machine alone")
 	fs.DurationVar(&f.idle, "idle", 0, "end when nothing was asked for that long, such as 30m (default: never)")
+	fs.BoolVar(&f.keep, "keep-answering", false, "pass requests on where the configuration, a plugin or the state folder "+
+		"cannot be used, instead of ending, until it can")
 	fs.IntVar(&f.window, "window", 0, "context window of all models in `TOKENS` (default: the configuration's, else each "+
 		"model's own)")
 	registerSettings(&f.compactFlags, e, cmd)
@@ -81,13 +84,13 @@ func (f *proxyFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer listener.Close()
-	p, done, err := f.proxy(ctx, e, upstream, route)
+	p, err := f.answers(ctx, e, upstream, route)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer p.close()
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	server.Handler = (&idle{after: f.idle}).over(sameMachine(said(p)), func() { server.Close() })
+	server.Handler = (&idle{after: f.idle}).over(sameMachine(said(p, p.passing)), func() { server.Close() })
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	e.say(fmt.Sprintf("listening on http://%s for %s", listener.Addr(), upstream.Redacted()))
@@ -246,14 +249,14 @@ func loopback(host string) bool {
 }
 
 // said answers who asks what is behind the address.
-func said(next http.Handler) http.Handler {
+func said(next http.Handler, passing func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != plug.WhoPath {
 			next.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(plug.Who{Kagewasm: readVersion().build()})
+		_ = json.NewEncoder(w).Encode(plug.Who{Kagewasm: readVersion().build(), Passing: passing()})
 	})
 }
 

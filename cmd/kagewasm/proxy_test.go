@@ -16,11 +16,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/proxy"
 )
 
 // proxied starts a proxy before an upstream that answers all, as a program of its own.
 func proxied(t *testing.T, home string, args ...string) (ask func(body string) (says string)) {
+	t.Helper()
+	ask, _ = proxiedAt(t, home, args...)
+	return ask
+}
+
+// proxiedAt is proxied, and says where the proxy listens.
+func proxiedAt(t *testing.T, home string, args ...string) (ask func(body string) (says string), at string) {
 	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -40,7 +48,6 @@ func proxied(t *testing.T, home string, args ...string) (ask func(body string) (
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	at := ""
 	lines := bufio.NewScanner(said)
 	for at == "" && lines.Scan() {
 		if found := regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(lines.Text()); found != nil {
@@ -62,6 +69,41 @@ func proxied(t *testing.T, home string, args ...string) (ask func(body string) (
 		defer resp.Body.Close()
 		_, _ = io.Copy(io.Discard, resp.Body)
 		return resp.Header.Get(proxy.Header)
+	}, at
+}
+
+// TestProxyKeepsAnswering: where nothing can be made of the settings, a proxy that an agent has for its only provider
+// passes requests on, says why, and compacts as soon as it can.
+func TestProxyKeepsAnswering(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kagewasm.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("compaction: {upper_threshold: high}\n")
+	home := filepath.Join(t.TempDir(), "state")
+	code, said := runOn(t, home, "proxy", "--upstream", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--config", path)
+	if code != 2 || !strings.Contains(said, "upper_threshold is a text") {
+		t.Errorf("without the flag: %d %s", code, said)
+	}
+	ask, at := proxiedAt(t, home, "--config", path, "--window", "10000", "--keep-answering")
+	if says := ask(talk("the ledger", 120)); !strings.HasPrefix(says, "failed; reason=bad_input") {
+		t.Errorf("it says %q", says)
+	}
+	who, err := plug.Answers(t.Context(), strings.TrimPrefix(at, "http://"), false)
+	if err != nil || !strings.Contains(who.Passing, "upper_threshold is a text") {
+		t.Errorf("%+v, %v", who, err)
+	}
+	write("compaction: {upper_threshold: 0.3, lower_threshold: 0.2}\n")
+	for end := time.Now().Add(time.Minute); strings.HasPrefix(ask(talk("the ledger", 120)), "failed"); {
+		if time.Sleep(100 * time.Millisecond); time.Now().After(end) {
+			t.Fatal("it does not compact though it could")
+		}
+	}
+	if who, err := plug.Answers(t.Context(), strings.TrimPrefix(at, "http://"), false); err != nil || who.Passing != "" {
+		t.Errorf("%+v, %v", who, err)
 	}
 }
 

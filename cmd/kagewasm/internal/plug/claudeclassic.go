@@ -37,15 +37,15 @@ const ourHook = " hook claude-code"
 
 // hook is the command line of a hook, as a shell reads it.
 func (s Setup) hook() string {
-	line := quoted(s.Kagewasm) + ourHook
+	line := Quoted(s.Kagewasm) + ourHook
 	for _, flag := range append(list(s.Policy), s.State...) {
-		line += " " + quoted(flag)
+		line += " " + Quoted(flag)
 	}
 	return line
 }
 
-// quoted is a word for a shell.
-func quoted(word string) string {
+// Quoted is a word for a shell.
+func Quoted(word string) string {
 	if strings.ContainsAny(word, " \t\n'\"\\$`;&|<>()*?[]#~!{}") {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}

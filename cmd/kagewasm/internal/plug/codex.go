@@ -34,7 +34,8 @@ var codex = Agent{
 		if m := otherProvider().FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
 			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
 		}
-		command := append([]string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", at}, s.State...)
+		command := []string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", at, "--keep-answering"}
+		command = append(command, s.State...)
 		p.serve("kagewasm-codex", "Compaction for Codex", at, append(command, s.Policy...), s)
 		return p, nil
 	},

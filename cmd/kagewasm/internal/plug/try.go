@@ -124,9 +124,13 @@ func tryClaudeCode(ctx context.Context, _ Agent, s Setup) error {
 	return nil
 }
 
-// first is the first line of what kagewasm said: what is wrong. Below it may be where.
+// first is the first line of what kagewasm said of an error, else of all it said. Below it may be where.
 func first(said string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	said = strings.TrimSpace(said)
+	if at := strings.Index("\n"+said, "\nkagewasm: "); at > 0 {
+		said = said[at:]
+	}
+	line, _, _ := strings.Cut(said, "\n")
 	return line
 }
 
