@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -238,7 +239,7 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 	fresh := !p.record.Installed()
 	if p.plan.Keeps != "" {
 		v.Next = ""
-		if err := f.keeps(ctx, p); err != nil {
+		if err := f.keeps(ctx, p, steps); err != nil {
 			return err
 		}
 		steps, err = p.record.Steps(p.plan)
@@ -294,22 +295,26 @@ func unkept(p plugged, err error, says string) error {
 
 // keeps sees to it that a proxy answers where an agent is to find its provider. An agent whose provider does not answer
 // is of no use, so where none does nothing stays installed.
-func (f *plugFlags) keeps(ctx context.Context, p plugged) error {
+func (f *plugFlags) keeps(ctx context.Context, p plugged, steps []plug.Step) error {
 	fresh, service := !p.record.Installed(), p.plan
 	service.Edits = nil
-	if fresh {
-		steps, err := p.record.Steps(service)
-		if err == nil {
-			err = p.record.Install(service, steps, readVersion().Version, p.setup)
+	var first []plug.Step // what is started is what is written
+	for _, s := range steps {
+		if slices.ContainsFunc(service.Files, func(f plug.File) bool { return f.Path == s.Path }) {
+			first = append(first, s)
 		}
-		if err != nil {
-			return errors.Join(err, p.undo())
-		}
+	}
+	err := p.record.Install(service, first, readVersion().Version, p.setup)
+	if err != nil && fresh {
+		return errors.Join(err, p.undo())
+	}
+	if err != nil {
+		return err
 	}
 	started := plug.Run(p.plan.Start)
 	if _, err := plug.Answers(ctx, p.plan.Keeps, started); err != nil {
 		if !fresh {
-			return unkept(p, err, "it is installed as before; ")
+			return unkept(p, err, p.agent.Title+"'s settings are as before; ")
 		}
 		rerr := p.undo()
 		if rerr == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,21 +92,33 @@ func (a *answering) current() *proxy.Proxy {
 	if a.now != nil {
 		return a.now
 	}
-	if !a.looks && time.Since(a.looked) > lookAgain {
-		a.looks = true
+	if time.Since(a.looked) > lookAgain && a.due() {
 		go a.look()
 	}
 	return a.passes
 }
 
-// passing says why requests are passed on; empty where they are compacted.
+// due says that there may be a look, which the caller makes then.
+func (a *answering) due() bool {
+	due := a.now == nil && !a.looks
+	a.looks = a.looks || due
+	return due
+}
+
+// passing says why requests are passed on, in a line; empty where they are compacted. It looks first.
 func (a *answering) passing() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.due() {
+		a.mu.Unlock()
+		a.look()
+		a.mu.Lock()
+	}
 	if a.why == nil {
 		return ""
 	}
-	return a.why.Error()
+	line, _, _ := strings.Cut(a.why.Error(), "\n")
+	return line
 }
 
 func (a *answering) close() {

@@ -19,31 +19,40 @@ func (p *Plan) serve(name, what, address string, command []string, s Setup) {
 	switch goruntime.GOOS {
 	case "linux":
 		folder := filepath.Join(cmp.Or(s.Getenv("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config")), "systemd", "user")
-		quoted := lists.Map(append(command, "--idle", "30m"), unitWord)
+		quoted, environment := lists.Map(append(command, "--idle", "30m"), unitWord), ""
+		if dir := s.Getenv(stateHome); dir != "" {
+			environment = "Environment=" + unitValue(stateHome+"="+dir) + "\n"
+		}
 		p.Files = append(p.Files,
 			File{Path: filepath.Join(folder, name+".socket"), Data: []byte("[Unit]\nDescription=" + what +
 				"\n\n[Socket]\nListenStream=" +
 				address + "\n\n[Install]\nWantedBy=sockets.target\n")},
 			File{Path: filepath.Join(folder, name+".service"), Data: []byte("[Unit]\nDescription=" + what +
-				"\n\n[Service]\nExecStart=" +
-				strings.Join(quoted, " ") + "\n")})
+				"\n\n[Service]\n" + environment + "ExecStart=" + strings.Join(quoted, " ") + "\n")})
 		p.Start = [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", name +
 			".socket"}, {"systemctl", "--user", "try-restart", name + ".service"}}
 		p.Stop = [][]string{{"systemctl", "--user", "disable", "--now", name + ".socket", name + ".service"}}
 	case "darwin":
 		path := filepath.Join(s.Home, "Library", "LaunchAgents", name+".plist")
-		p.Files = append(p.Files, File{Path: path, Data: plist(name, command)})
+		p.Files = append(p.Files, File{Path: path, Data: plist(name, command, s.Getenv(stateHome))})
 		p.Start = [][]string{{"launchctl", "load", "-w", path}}
 		p.Stop = [][]string{{"launchctl", "unload", path}}
 	}
 }
 
+// stateHome is what a service is told of the user's environment: what they set in a shell service managers do not know,
+// and the state would be another one.
+const stateHome = "XDG_STATE_HOME"
+
 // unitWord writes a word of a command for systemd.
-func unitWord(word string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(word) + `"`
+func unitWord(word string) string { return strings.ReplaceAll(unitValue(word), "$", "$$") }
+
+// unitValue writes a value for systemd that stands in no command.
+func unitValue(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(text) + `"`
 }
 
-func plist(name string, command []string) []byte {
+func plist(name string, command []string, state string) []byte {
 	var b bytes.Buffer
 	text := func(s string) {
 		b.WriteString("<string>")
@@ -58,7 +67,13 @@ func plist(name string, command []string) []byte {
 	for _, word := range command {
 		text(word)
 	}
-	b.WriteString("</array>\n<key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n</dict></plist>\n")
+	b.WriteString("</array>\n")
+	if state != "" {
+		b.WriteString("<key>EnvironmentVariables</key><dict><key>" + stateHome + "</key>")
+		text(state)
+		b.WriteString("</dict>\n")
+	}
+	b.WriteString("<key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n</dict></plist>\n")
 	return b.Bytes()
 }
 
