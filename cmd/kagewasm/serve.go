@@ -33,6 +33,7 @@ type serveFlags struct {
 	idle     time.Duration
 	apart    bool
 	stop     bool
+	onDemand bool // it is what apart starts
 	recall   bool
 	keep     int
 	verbose  bool
@@ -80,6 +81,8 @@ ends it when the requests at hand are answered; a second one ends it at once.`,
 	fs.BoolVar(&f.apart, "background", false, "have it run by itself, over the socket alone, until nobody has asked for "+
 		"anything for --idle (default 30m) or its program is another one; where one runs already, that is it, and a serve "+
 		"without --background takes its place")
+	fs.BoolVar(&f.onDemand, "on-demand", false, "be the server that --background starts")
+	_ = fs.MarkHidden("on-demand") // the flag is there
 	fs.BoolVar(&f.stop, "stop", false, "end the server of the state folder, when the requests at hand are answered")
 	fs.BoolVar(&f.recall, "recall", false, "let agents search what compactions took away")
 	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that are held at most behind a compaction that is "+

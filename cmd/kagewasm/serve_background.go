@@ -86,17 +86,16 @@ func (f *serveFlags) place(ctx context.Context, e env) (*state.Served, error) {
 			return nil, unusableListen(f.listen, err)
 		}
 	}
-	background := f.idle > 0 && f.listen == "none"
 	place, err := state.Serve(f.state, e.stateHome, e.say)
 	dir := cmp.Or(f.state, e.stateHome)
-	if abi.CodeOf(err) == abi.CodeBusy && !background && state.Background(dir) {
+	if abi.CodeOf(err) == abi.CodeBusy && !f.onDemand && state.Background(dir) {
 		e.say("the server in the background ends, and this one answers in its place")
 		if serr := daemon.Stop(ctx, dir); serr != nil && !errors.Is(serr, daemon.ErrNone) {
 			return nil, errors.Join(err, serr)
 		}
 		place, err = state.Serve(f.state, e.stateHome, e.say)
 	}
-	if err == nil && background {
+	if err == nil && f.onDemand {
 		err = place.Yield()
 	}
 	return place, err
@@ -106,7 +105,7 @@ func (f *serveFlags) place(ctx context.Context, e env) (*state.Served, error) {
 // next who needs a server gets one of that; or when its socket is gone, so that nobody finds it.
 func (f *serveFlags) outdated(ctx context.Context, socket string) <-chan struct{} {
 	self, err := os.Executable()
-	if f.idle == 0 || socket == "" || err != nil {
+	if !f.onDemand || socket == "" || err != nil {
 		return nil
 	}
 	was, err := os.Stat(self)

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/daemon"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/service"
 )
@@ -90,6 +91,23 @@ func TestServeInTheBackground(t *testing.T) {
 	}
 }
 
+// TestServeOfAPerson: a server that a person starts is theirs, also over the socket alone and until it is idle: no
+// other one takes its place.
+func TestServeOfAPerson(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "state")
+	s := serve(t, home, t.TempDir(), "--listen", "none", "--no-config", "--idle", "1h")
+	if state.Background(home) {
+		t.Error("it counts as one in the background")
+	}
+	code, said := runOn(t, home, "serve", "--listen", "127.0.0.1:0", "--no-config", "--idle", "1s")
+	if code == 0 || !strings.Contains(said, "another server has this state folder") {
+		t.Errorf("another one: %d %s", code, said)
+	}
+	if err := s.Do(t.Context(), "GET", "/openapi.json", nil, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestServeEndsWithItsProgram: a server that was started on demand ends when its program is replaced, so that the next
 // one is of the new version.
 func TestServeEndsWithItsProgram(t *testing.T) {
@@ -98,7 +116,8 @@ func TestServeEndsWithItsProgram(t *testing.T) {
 	if err := os.WriteFile(program, read(t, os.Args[0]), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := serveBy(t, program, home, t.TempDir(), "--listen", "none", "--no-config", "--idle", "1h")
+	s := serveBy(t, program, home, t.TempDir(), "--listen", "none", "--no-config", "--idle", "1h",
+		"--on-demand")
 	if err := os.WriteFile(program+".new", []byte("another"), 0o700); err != nil {
 		t.Fatal(err)
 	}

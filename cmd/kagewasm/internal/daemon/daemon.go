@@ -85,8 +85,8 @@ func Start(ctx context.Context, dir string, idle time.Duration, args ...string) 
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, append([]string{"serve", "--listen", "none", "--idle", idle.String(), "--state", dir},
-		args...)...)
+	cmd := exec.Command(self, append([]string{"serve", "--on-demand", "--listen", "none", "--idle", idle.String(),
+		"--state", dir}, args...)...)
 	cmd.Dir = dir // not the folder that it is started in, which may go
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
