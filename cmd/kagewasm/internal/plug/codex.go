@@ -3,8 +3,12 @@ package plug
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
 )
@@ -29,7 +33,13 @@ var codex = Agent{
 			upstream = string(m[1])
 		}
 		at := cmp.Or(s.Listen, CodexAddress)
-		put := func(was []byte) ([]byte, error) { return putProvider(was, at), nil }
+		put := func(was []byte) ([]byte, error) {
+			if err := parseTOML(was, &map[string]any{}); err != nil {
+				return nil, err
+			}
+			is := putProvider(was, at)
+			return is, provides(is, at)
+		}
 		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: takeProvider}}, Keeps: at}
 		if m := otherProvider().FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
 			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
@@ -44,7 +54,9 @@ var codex = Agent{
 var (
 	otherProvider = lazy.Regexp(`(?m)^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]*)["']`)
 	ownBase       = lazy.Regexp(`(?m)^[ \t]*openai_base_url[ \t]*=[ \t]*["']([^"'\n]*)["']`)
-	firstTable    = lazy.Regexp(`(?m)^[ \t]*\[`)
+	// inlineProviders are all providers in one value.
+	inlineProviders = lazy.Regexp(`(?m)^[ \t]*["']?model_providers["']?[ \t]*=[ \t]*\{`)
+	firstTable      = lazy.Regexp(`(?m)^[ \t]*\[`)
 )
 
 // keysOf is the part of a file before its first table.
@@ -87,6 +99,37 @@ func putProvider(was []byte, address string) []byte {
 		b.WriteString(line + ours + "\n")
 	}
 	return b.Bytes()
+}
+
+// parseTOML reads a file that Codex reads.
+func parseTOML(file []byte, into any) error {
+	err := toml.Unmarshal(file, into)
+	if e, ok := errors.AsType[toml.ParseError](err); ok {
+		return fmt.Errorf("it is no TOML: line %d: %s", e.Position.Line, e.Message)
+	}
+	return err
+}
+
+// provides is the error where Codex would not find the proxy in its settings.
+func provides(file []byte, address string) error {
+	var read struct {
+		Provider  string `toml:"model_provider"`
+		Providers map[string]struct {
+			Base string `toml:"base_url"`
+		} `toml:"model_providers"`
+	}
+	err := parseTOML(file, &read)
+	if inlineProviders().Match(file) { // which cannot be added to
+		err = errors.New("there would be two of them")
+	}
+	if err == nil && (read.Provider != "kagewasm" || read.Providers["kagewasm"].Base != "http://"+address) {
+		err = errors.New("another provider holds")
+	}
+	if err != nil {
+		return fmt.Errorf("model_provider and [model_providers.NAME] have to stand on lines of their own there, none of "+
+			"the name kagewasm: with ours %w", err)
+	}
+	return nil
 }
 
 // takeProvider takes our lines out, and gives those back that they stand for, and a last line without an end.

@@ -59,7 +59,7 @@ func TestCodexSettings(t *testing.T) {
 			if back, err := p.Edits[0].Take([]byte(changed), before); err != nil || string(back) != c.was+"[added]\ny = 2\n" {
 				t.Errorf("%q, %v", back, err)
 			}
-			cut := strings.TrimSuffix(c.was, "\n")
+			cut := strings.TrimRight(c.was, "\r\n")
 			if is, err = p.Edits[0].Put([]byte(cut)); err != nil {
 				t.Fatal(err)
 			}

@@ -114,6 +114,16 @@ func TestRefusedConfigurations(t *testing.T) {
 			says: "it is no JSON: line 1, column 7: "},
 		{agent: "hermes", file: ".hermes/config.yaml", was: "this: [is: not yaml\n",
 			says: "it is no YAML: line 2: did not find expected ',' or ']', while parsing a flow sequence that begins in"},
+		{agent: "codex", file: ".codex/config.toml", was: "model = \"m\"\nmodel = \"n\"\n",
+			says: "it is no TOML: line 2: Key 'model' has already been defined"},
+		{agent: "codex", file: ".codex/config.toml", was: "this is: not TOML\n", says: "it is no TOML: line 1: "},
+		{agent: "codex", file: ".codex/config.toml", was: "model_providers = {a = {base_url = \"x\"}}\n",
+			says: "model_provider and [model_providers.NAME] have to stand on lines of their own there, none of the name " +
+				"kagewasm: with ours there would be two of them"},
+		{agent: "codex", file: ".codex/config.toml", was: "\"model_provider\" = \"a\"\n", says: "model_provider and "},
+		{agent: "codex", file: ".codex/config.toml", was: "[model_providers.kagewasm]\nbase_url = \"x\"\n",
+			says: "model_provider and "},
+		{agent: "codex", file: ".codex/config.toml", was: "a = \"\"\"\n[x]\n\"\"\"\n[model_providers.a]\nb = 1\n"},
 		{agent: "hermes", file: ".hermes/config.yaml", was: "a: \"open\nb: 2\n", says: "it is no YAML: "},
 		{agent: "hermes", file: ".hermes/config.yaml", was: "a: 1\na: 2\nb: &x {c: !d e}\nf: *x\n"},
 	} {
