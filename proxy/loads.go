@@ -16,8 +16,11 @@ import (
 // loads are the windows that an Ollama has models loaded with, as it said itself.
 type loads struct {
 	mu sync.Mutex
-	of map[string]load
+	of map[loadedAt]load
 }
+
+// loadedAt is a model of one Ollama.
+type loadedAt struct{ upstream, model string }
 
 // load is the window of a model, 0 where nobody knows, and until when that holds.
 type load struct {
@@ -49,8 +52,9 @@ func (e *exchange) loaded(r *http.Request) *int {
 // window is what Ollama says of a model.
 func (l *loads) window(p *Proxy, r *http.Request, model string) int {
 	now := p.opts.Now()
+	at := loadedAt{p.upstream(r.Header).String(), model}
 	l.mu.Lock()
-	known, ok := l.of[model]
+	known, ok := l.of[at]
 	l.mu.Unlock()
 	if model == "" || ok && now.Before(known.until) {
 		return known.window
@@ -63,9 +67,9 @@ func (l *loads) window(p *Proxy, r *http.Request, model string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil || len(l.of) >= maxFamilies {
-		l.of = make(map[string]load)
+		l.of = make(map[loadedAt]load)
 	}
-	l.of[model] = known
+	l.of[at] = known
 	return window
 }
 
@@ -130,11 +134,11 @@ func (p *Proxy) ask(r *http.Request, what string, body []byte, into any) bool {
 	defer cancel()
 	in := r.Clone(ctx)
 	in.URL.Path, in.URL.RawPath, in.URL.RawQuery = strings.TrimSuffix(r.URL.Path, "/chat")+what, "", ""
-	in.Header = http.Header{"Content-Type": {"application/json"}}
-	if key := r.Header.Get("Authorization"); key != "" {
-		in.Header.Set("Authorization", key)
-	}
 	out := in.Clone(ctx)
+	out.Header = http.Header{"Content-Type": {"application/json"}}
+	if key := r.Header.Get("Authorization"); key != "" {
+		out.Header.Set("Authorization", key)
+	}
 	p.rewrite(&httputil.ProxyRequest{In: in, Out: out})
 	out.Method, out.Body, out.ContentLength, out.TransferEncoding = http.MethodGet, nil, 0, nil
 	if body != nil {

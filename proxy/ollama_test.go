@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -230,5 +231,41 @@ func TestOllamaSaysItsWindow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOllamasOfARoute: where a route chooses another upstream, its window is what that one says, and the key goes there
+// alone.
+func TestOllamasOfARoute(t *testing.T) {
+	d := dialects[4]
+	small, large := newUpstream(t), newUpstream(t)
+	small.shows, large.shows = `{"parameters":"num_ctx 20000"}`, `{"parameters":"num_ctx 50000"}`
+	other, err := url.Parse(small.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, large, 60_000, func(o *proxy.Options) {
+		o.Route = func(h http.Header) *url.URL {
+			if h.Get("X-Where") == "small" {
+				return other
+			}
+			return nil
+		}
+	})
+	for where, u := range map[string]*upstream{"large": large, "small": small} {
+		largest := 0
+		for steps := 4; steps <= 120; steps += 4 {
+			s.post(t, d.path, d.body(d.conversation(steps)), "Session-Id", where, "X-Where", where, "Authorization",
+				"Bearer "+where)
+			largest = max(largest, counts().Text(string(u.last(t).body)))
+		}
+		if small := where == "small"; (largest <= 20_000) != small || largest > 50_000 {
+			t.Errorf("%s: at most %d tokens were sent; %s", where, largest, s.logs)
+		}
+		for _, asked := range u.asked {
+			if asked.header.Get("Authorization") != "Bearer "+where || asked.header.Get("X-Where") != "" {
+				t.Errorf("%s is asked with %v", where, asked.header)
+			}
+		}
 	}
 }

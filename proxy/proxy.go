@@ -169,14 +169,19 @@ func exchangeOf(ctx context.Context) *exchange {
 	return e
 }
 
-// rewrite makes the request for the provider. Headers, the key among them, stay as they are.
-func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
-	up := *p.opts.Upstream
+// upstream is the provider of a request with these headers.
+func (p *Proxy) upstream(h http.Header) *url.URL {
 	if p.opts.Route != nil {
-		if to := p.opts.Route(r.In.Header); to != nil {
-			up = *to
+		if to := p.opts.Route(h); to != nil {
+			return to
 		}
 	}
+	return p.opts.Upstream
+}
+
+// rewrite makes the request for the provider. Headers, the key among them, stay as they are.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	up := *p.upstream(r.In.Header)
 	if base := strings.TrimSuffix(up.Path, "/"); base != "" && strings.HasPrefix(r.In.URL.Path, base+"/") {
 		up.Path, up.RawPath = "", ""
 	}
