@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/agenttest"
@@ -73,7 +74,12 @@ func (c *codex) install(t *testing.T) {
 // start starts the proxy on a port of its own, and tells Codex which where it knew another one.
 func (c *codex) start(t *testing.T) {
 	t.Helper()
-	args := append([]string{"proxy", "--upstream", c.upstream, "--listen", "127.0.0.1:0"}, c.settings...)
+	c.startAt(t, "127.0.0.1:0")
+}
+
+func (c *codex) startAt(t *testing.T, listen string) {
+	t.Helper()
+	args := append([]string{"proxy", "--upstream", c.upstream, "--listen", listen}, c.settings...)
 	c.proxy = exec.Command(c.kagewasm, args...)
 	c.proxy.Dir, c.proxy.Env = c.Project, c.Env
 	says, err := c.proxy.StderrPipe()
@@ -219,17 +225,29 @@ func TestCodex(t *testing.T) {
 	}
 }
 
+// largest is how many bytes of messages the largest request has.
+func (c *codex) largest() (n int) {
+	for _, r := range c.model.Requests() {
+		n = max(n, r.Size())
+	}
+	return n
+}
+
 // TestCodexResume: a session that is resumed after a compaction stays as small as that left it.
 func TestCodexResume(t *testing.T) {
 	c := newCodex(t)
 	c.install(t)
 	c.work(4)
 	c.exec(t, false, "Run the tests.")
-	c.exec(t, true, "go on") // it is full: compacted before the prompt
-	small := c.model.Last(t).Size()
+	c.work(4)
+	c.exec(t, true, "Run them once more.") // it is full meanwhile
+	small := c.model.Last(t)
+	if largest := c.largest(); !small.Says("compaction_summary-") || small.Size() > largest*2/3 {
+		t.Errorf("%d bytes of %d, a note: %v", small.Size(), largest, small.Says("compaction_summary-"))
+	}
 	c.exec(t, true, "and on")
-	if n := c.model.Last(t).Size(); float64(n) > 1.05*float64(small) {
-		t.Errorf("%d bytes after the resume, %d before", n, small)
+	if n := c.model.Last(t).Size(); float64(n) > 1.05*float64(small.Size()) {
+		t.Errorf("%d bytes after the resume, %d before", n, small.Size())
 	}
 }
 
@@ -243,6 +261,40 @@ func TestCodexAborts(t *testing.T) {
 	}
 	if n := len(c.model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestCodexGoesOn: where the proxy is killed in the middle of an answer, and started again as a service manager does,
+// Codex asks once more and goes on.
+func TestCodexGoesOn(t *testing.T) {
+	c := newCodex(t)
+	c.install(t)
+	c.work(4)
+	c.exec(t, false, "Run the tests.")
+	c.work(4)
+	c.exec(t, true, "Run them once more.") // it is full meanwhile
+	before := len(c.model.Requests())
+	c.model.Say(agenttest.Answer{Hold: true}, agenttest.Answer{Text: "there it is"})
+	killed := make(chan bool)
+	go func() {
+		defer close(killed)
+		for end := time.Now().Add(time.Minute); len(c.model.Requests()) == before && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		c.kill()
+		c.startAt(t, c.address)
+	}()
+	said := c.exec(t, true, "go on")
+	<-killed
+	requests := c.model.Requests()[before:]
+	if !strings.Contains(said, "there it is") || len(requests) != 2 {
+		t.Errorf("%d requests: %s", len(requests), said)
+	}
+	for i, r := range requests {
+		whole(t, i, r)
+		if !r.Says("compaction_summary-") || r.Size() != requests[0].Size() {
+			t.Errorf("request %d: %d bytes of %d, a note: %v", i, r.Size(), requests[0].Size(), r.Says("compaction_summary-"))
+		}
 	}
 }
 

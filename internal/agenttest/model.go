@@ -18,7 +18,7 @@ type Answer struct {
 	Cut bool
 	// Status, where set, is that of an error which is answered instead; 0 is none. By chat completions alone.
 	Status int
-	// Hold keeps the answer back until the client hangs up. By chat completions alone.
+	// Hold keeps the answer back until the client hangs up. By chat completions and Responses alone.
 	Hold bool
 }
 

@@ -37,6 +37,10 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &doc)
 	answer, tokens := m.answer(Request{Path: r.URL.Path, Session: r.Header.Get("Thread-Id"), Body: body,
 		Messages: doc.Input})
+	if answer.Hold {
+		<-r.Context().Done()
+		return
+	}
 	for _, it := range doc.Input {
 		if strings.Contains(string(it), `"type":"compaction`) {
 			w.WriteHeader(http.StatusBadRequest)
