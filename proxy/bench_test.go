@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/kagewasm/kagewasm/internal/soak"
 )
 
 // large is a conversation of some 200,000 tokens.
@@ -26,53 +29,100 @@ func large(d dialect) [][]byte {
 	return bodies
 }
 
+// TestLatency: a request of 200,000 tokens that needs no compaction takes less than 3 ms more than through a plain
+// reverse proxy at the median, and less than 20 at the 99th percentile. On a machine that others use too the best of
+// some rounds counts.
+func TestLatency(t *testing.T) {
+	soak.Only(t, "measures time")
+	const runs, rounds = 300, 5
+	for _, d := range dialects[:3] {
+		t.Run(d.name, func(t *testing.T) {
+			p50, p99 := math.Inf(1), math.Inf(1)
+			for range rounds {
+				both := newSideBySide(t, d)
+				for range runs {
+					both.call()
+				}
+				p50, p99 = min(p50, both.added(50)), min(p99, both.added(99))
+				if p50 < 3 && p99 < 20 {
+					break
+				}
+			}
+			t.Logf("%.2f ms are added at the median, %.2f at the 99th percentile", p50, p99)
+			if p50 >= 3 || p99 >= 20 {
+				t.Errorf("%.2f ms are added at the median, %.2f at the 99th percentile", p50, p99)
+			}
+		})
+	}
+}
+
+// sideBySide are calls through the proxy and through a plain reverse proxy, in turn, so that a busy machine is busy for
+// both.
+type sideBySide struct {
+	ours, theirs []time.Duration
+	size         int // of the first body
+	call         func()
+}
+
+// added is what the proxy adds, in milliseconds, at a percentile of each.
+func (s *sideBySide) added(percent int) float64 {
+	ours, theirs := slices.Sorted(slices.Values(s.ours)), slices.Sorted(slices.Values(s.theirs))
+	k := len(ours) * percent / 100
+	return float64(ours[k]-theirs[k]) / 1e6
+}
+
+func newSideBySide(tb testing.TB, d dialect) *sideBySide {
+	tb.Helper()
+	u := newUpstream(tb)
+	quiet := []byte(`{"id":"x","content":[],"usage":{"input_tokens":200000,"prompt_tokens":200000,"output_tokens":1}}`)
+	u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		u.sent = nil
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(quiet)
+		return true
+	}
+	address, _ := url.Parse(u.URL)
+	plain := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) },
+		FlushInterval: -1})
+	tb.Cleanup(plain.Close)
+	s := start(tb, u, 400_000)
+	bodies := large(d)
+	both := &sideBySide{size: len(bodies[0])}
+	call := func(base string) time.Duration {
+		i := len(both.ours)
+		began := time.Now()
+		r, _ := http.NewRequest(http.MethodPost, base+d.path, bytes.NewReader(bodies[i%len(bodies)]))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Session-Id", fmt.Sprint("s", i/len(bodies)))
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		return time.Since(began)
+	}
+	both.call = func() {
+		both.theirs = append(both.theirs, call(plain.URL))
+		both.ours = append(both.ours, call(s.http.URL))
+	}
+	return both
+}
+
 // BenchmarkLatency is what a request of 200,000 tokens takes that needs no compaction: through
 // the proxy, and through a plain reverse proxy beside it.
 func BenchmarkLatency(b *testing.B) {
 	for _, d := range dialects[:3] {
 		b.Run(d.name, func(b *testing.B) {
-			u := newUpstream(b)
-			quiet := []byte(`{"id":"x","content":[],"usage":{"input_tokens":200000,"prompt_tokens":200000,"output_tokens":1}}`)
-			u.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-				u.sent = nil
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write(quiet)
-				return true
+			both := newSideBySide(b, d)
+			for b.Loop() {
+				both.call()
 			}
-			address, _ := url.Parse(u.URL)
-			plain := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) },
-				FlushInterval: -1})
-			defer plain.Close()
-			s := start(b, u, 400_000)
-			bodies := large(d)
-			call := func(base string, i int) time.Duration {
-				began := time.Now()
-				r, _ := http.NewRequest(http.MethodPost, base+d.path, bytes.NewReader(bodies[i%len(bodies)]))
-				r.Header.Set("Content-Type", "application/json")
-				r.Header.Set("Session-Id", fmt.Sprint("s", i/len(bodies)))
-				resp, err := http.DefaultClient.Do(r)
-				if err != nil {
-					b.Fatal(err)
-				}
-				_, _ = io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-				return time.Since(began)
-			}
-			var ours, theirs []time.Duration
-			for i := 0; b.Loop(); i++ { // side by side, so that a busy machine is busy for both
-				theirs = append(theirs, call(plain.URL, i))
-				ours = append(ours, call(s.http.URL, i))
-			}
-			slices.Sort(ours)
-			slices.Sort(theirs)
-			at := func(q int) float64 {
-				k := len(ours) * q / 100
-				return float64(ours[k]-theirs[k]) / 1e6
-			}
-			b.ReportMetric(at(50), "p50-added-ms")
-			b.ReportMetric(at(99), "p99-added-ms")
+			theirs := slices.Sorted(slices.Values(both.theirs))
+			b.ReportMetric(both.added(50), "p50-added-ms")
+			b.ReportMetric(both.added(99), "p99-added-ms")
 			b.ReportMetric(float64(theirs[len(theirs)/2])/1e6, "p50-plain-ms")
-			b.ReportMetric(float64(len(bodies[0]))/1e3, "KB")
+			b.ReportMetric(float64(both.size)/1e3, "KB")
 		})
 	}
 }
