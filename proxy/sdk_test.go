@@ -56,10 +56,18 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request, body []byte) b
 	case strings.Contains(last, `"slow"`):
 		w.Header().Set("Content-Type", "text/event-stream")
 		event, data := "message_start", `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}`
-		if strings.HasSuffix(r.URL.Path, "completions") {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "completions"):
 			event, data = "x", `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}`
+		case strings.HasSuffix(r.URL.Path, "responses"):
+			event, data = "response.created", streamsOf[2][0]
+		case strings.Contains(r.URL.Path, "GenerateContent"):
+			event, data = "", streamsOf[3][0]
 		}
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
+		if event != "" {
+			fmt.Fprintf(w, "event: %s\n", event)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
 		w.(http.Flusher).Flush()
 		select {
 		case <-r.Context().Done():
@@ -74,10 +82,17 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request, body []byte) b
 	}
 	if tool {
 		w.Header().Set("Content-Type", "application/json")
-		if strings.HasSuffix(r.URL.Path, "completions") {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "responses"):
+			_, _ = io.WriteString(w, `{"id":"r","object":"response","status":"completed","output":[{"type":"function_call",`+
+				`"id":"fc_1","call_id":"call_1","name":"run","arguments":"{}","status":"completed"}]}`)
+		case strings.Contains(r.URL.Path, "enerateContent"):
+			_, _ = io.WriteString(w, `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"run",`+
+				`"args":{}}}]},"finishReason":"STOP"}]}`)
+		case strings.HasSuffix(r.URL.Path, "completions"):
 			_, _ = io.WriteString(w, `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":null,`+
 				`"tool_calls":[{"id":"call_1","type":"function","function":{"name":"run","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
-		} else {
+		default:
 			_, _ = io.WriteString(w, `{"id":"m","type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"run",`+
 				`"input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}`)
 		}
@@ -175,12 +190,17 @@ func TestSDKs(t *testing.T) {
 			want[name] = was
 		}
 	}
+	for name, was := range direct {
+		if strings.Contains(was, `"error"`) != strings.HasSuffix(name, "error") && !strings.HasPrefix(name, "endpoint") {
+			t.Errorf("%s without the proxy: %s", name, was)
+		}
+	}
 	for name, wanted := range want {
 		if through[name] != wanted {
 			t.Errorf("%s: %s\nwant %s", name, through[name], wanted)
 		}
 	}
-	for range 2 {
+	for range 4 { // one for each wire
 		select {
 		case <-p.left:
 		case <-time.After(30 * time.Second):

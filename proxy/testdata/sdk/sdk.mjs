@@ -68,6 +68,16 @@ await tried("responses stream", async () => {
 })
 await tried("responses helper", async () => (await openai.responses.stream({ model: "gpt-5", input: [{ role: "user", content: "hello" }] }).finalResponse()).output_text)
 await tried("responses error", async () => openai.responses.create({ model: "gpt-5", input: [{ role: "user", content: "fail" }] }))
+await tried("responses image", async () => (await openai.responses.create({ model: "gpt-5", input: [{ role: "user", content: [
+  { type: "input_text", text: "what is it?" }, { type: "input_image", image_url: "data:image/png;base64," + png, detail: "auto" }] }] })).output_text)
+await tried("responses tools", async () => (await openai.responses.create({ model: "gpt-5", input: [{ role: "user", content: "use a tool" }],
+  tools: [{ type: "function", name: "run", parameters: { type: "object", properties: {} } }] })).output)
+await tried("responses retry", async () => (await openai.responses.create({ model: "gpt-5", input: [{ role: "user", content: "busy responses" }] })).output_text)
+await tried("responses abort", async () => {
+  const stream = await openai.responses.create({ model: "gpt-5", input: [{ role: "user", content: "slow" }], stream: true })
+  for await (const _ of stream) { stream.controller.abort(); break }
+  return "left"
+})
 await tried("responses long", async () => (await openai.responses.create({ model: "gpt-5", input: items("it") })).output_text)
 
 // Messages
@@ -99,6 +109,17 @@ await tried("gemini stream", async () => {
   return text
 })
 await tried("gemini error", async () => google.models.generateContent(gen("fail")))
+await tried("gemini image", async () => (await google.models.generateContent(gen([{ role: "user", parts: [
+  { inlineData: { mimeType: "image/png", data: png } }, { text: "what is it?" }] }]))).text)
+await tried("gemini tools", async () => (await google.models.generateContent(gen("use a tool",
+  { config: { tools: [{ functionDeclarations: [{ name: "run" }] }] } }))).functionCalls)
+await tried("gemini abort", async () => {
+  const left = new AbortController()
+  try {
+    for await (const _ of await google.models.generateContentStream(gen("slow", { config: { abortSignal: left.signal } }))) { left.abort(); break }
+  } catch {} // that it was broken off
+  return "left"
+})
 await tried("gemini long", async () => (await google.models.generateContent(gen([{ role: "user", parts: [{ text: "fix it" }] }, ...long((k, out) => [
   { role: "model", parts: [{ functionCall: { name: "run", args: {} } }] },
   { role: "user", parts: [{ functionResponse: { name: "run", response: { output: out } } }] }])]))).text)
