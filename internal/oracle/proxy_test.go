@@ -68,7 +68,13 @@ func through(t *testing.T) string {
 	t.Helper()
 	up := httptest.NewServer(http.HandlerFunc(provider))
 	t.Cleanup(up.Close)
-	address, _ := url.Parse(up.URL)
+	return before(t, up.URL)
+}
+
+// before starts a proxy before an upstream.
+func before(t *testing.T, upstream string) string {
+	t.Helper()
+	address, _ := url.Parse(upstream)
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
