@@ -40,7 +40,7 @@ func compactedOften(t *testing.T, times int) *session.MemoryJournal {
 	return j
 }
 
-// TestOftenCompacted: to open a session that was compacted twice as often takes about twice as much, and not four times.
+// TestOftenCompacted: to open a session that was compacted twice as often takes twice as much, and not four times.
 func TestOftenCompacted(t *testing.T) {
 	features.Proves(t, "N5")
 	allocated := func(times int) uint64 {
