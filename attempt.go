@@ -43,7 +43,7 @@ type planner struct {
 	readings []reading
 	// bared holds messages of the view without the secrets in them, by index. Plans that differ share
 	// them, so that each is searched for secrets once.
-	bared map[int]abi.Message
+	bared map[int]*abi.Message
 	found *note.Memory // in those messages
 	// left is the time each plugin has left for what its answer makes the host do. It begins with as
 	// much as a call of the plugin may take. Plugins without a limit are not in it.
@@ -61,7 +61,7 @@ type reading struct {
 
 func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
 	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration),
-		bared: make(map[int]abi.Message), found: new(note.Memory)}
+		bared: make(map[int]*abi.Message), found: new(note.Memory)}
 	for _, c := range pre.Outcomes {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
@@ -465,9 +465,10 @@ func (p *planner) original(i int) *abi.Message {
 // context is done the message is of no use.
 func (p *planner) bare(ctx context.Context, i int) abi.Message {
 	if m, ok := p.bared[i]; ok {
-		return m
+		return *m
 	}
-	m := *p.original(i)
+	came := p.original(i)
+	m, changed := *came, false
 	redacted := func(text string) (string, int) {
 		text, n, err := p.look.secrets.RedactContext(ctx, text)
 		if err != nil {
@@ -476,7 +477,7 @@ func (p *planner) bare(ctx context.Context, i int) abi.Message {
 		return text, n
 	}
 	if text, n := redacted(m.Text()); n > 0 {
-		m.Content = abi.Text(text)
+		m.Content, changed = abi.Text(text), true
 	}
 	calls := m.ToolCalls
 	for k := range calls {
@@ -487,10 +488,14 @@ func (p *planner) bare(ctx context.Context, i int) abi.Message {
 		if &m.ToolCalls[k] == &calls[k] {
 			m.ToolCalls = slices.Clone(calls)
 		}
-		m.ToolCalls[k].Arguments = arguments
+		m.ToolCalls[k].Arguments, changed = arguments, true
 	}
-	if ctx.Err() == nil {
-		p.bared[i] = m
+	switch {
+	case ctx.Err() != nil:
+	case changed:
+		p.bared[i] = &m
+	default: // most have none, and need no copy
+		p.bared[i] = came
 	}
 	return m
 }

@@ -397,6 +397,11 @@ func (m *memo) measure(ctx context.Context, req *Request, same int, counter abi.
 	if same < len(m.ids) {
 		m.ids = slices.Clip(m.ids[:same]) // what reports have is not written over
 	}
+	if same == 0 { // the first time, with room for what follows
+		more := len(msgs) + len(msgs)/8
+		m.messages, m.tokens = slices.Grow(m.messages, more), slices.Grow(m.tokens, more)
+		m.ids = slices.Grow(m.ids, more)
+	}
 	for i := same; i < len(msgs); i++ {
 		id := msgs[i].ID
 		if _, twice := m.index[id]; twice {

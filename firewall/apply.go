@@ -164,7 +164,13 @@ func (a *application) verdict() (*Verdict, error) {
 	if a.Tokens == nil {
 		a.count()
 	}
-	kept := make([]abi.Message, 0, len(a.Messages))
+	stays := len(a.Messages)
+	for _, gone := range a.gone {
+		if gone {
+			stays--
+		}
+	}
+	kept := make([]abi.Message, 0, stays)
 	for i := range a.Messages {
 		m := &a.Messages[i]
 		before += a.Tokens[i]

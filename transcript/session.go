@@ -64,6 +64,7 @@ func ReadContext(ctx context.Context, name string, data []byte, format Format) (
 	}
 	assignIDs(log.Messages)
 	s := &Session{Format: Format(f.Name), Tools: log.Tools, Model: log.Model, ID: log.Session, log: log}
+	s.Messages = make([]abi.Message, 0, len(log.Messages))
 	for _, m := range log.Messages {
 		copied := m.Message
 		copied.ToolCalls = slices.Clone(m.ToolCalls)

@@ -31,21 +31,29 @@ func collectLate() {
 const (
 	// tableBytes is what the program holds whatever the session: the ranks of
 	// a tokenizer, the model catalog, the program itself.
-	tableBytes = 28 << 20
-	// bytesPerByte is what a session's text takes, as it was read and as it was
-	// decoded; bytesPerMessage is what is known of a message beside it. Both
-	// leave room: a collector that is pressed costs more than it saves.
-	bytesPerByte    = 3
+	tableBytes = 32 << 20
+	// bytesPerByte is what a session's text takes as it was decoded, and as much again for what is made of it; as it was
+	// read it takes another one, where that is a copy. bytesPerMessage is what is known of a short message beside it: of
+	// a long one it is less, as much of the room for its text is left. All of this leaves room: a collector that is
+	// pressed costs more than it saves.
+	bytesPerByte    = 2
 	bytesPerMessage = 4096
+	shortMessage    = 512
 )
 
 // holdMemory asks the collector to keep the process near what the session
 // needs, instead of letting garbage double whatever is alive. A limit the
 // operator has set stays, and so does the default where guests with memories
 // of their own take part.
-func holdMemory(session, messages, plugins int) {
+func holdMemory(session int, copied bool, messages, plugins int) {
 	if plugins == 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(tableBytes + bytesPerByte*int64(session) + bytesPerMessage*int64(messages))
+		size := int64(session) * bytesPerByte
+		if copied {
+			size += int64(session)
+		}
+		beside := bytesPerMessage - 2*(session/max(1, messages)-shortMessage)
+		beside = min(max(beside, bytesPerMessage/2), bytesPerMessage)
+		debug.SetMemoryLimit(tableBytes + size + int64(beside)*int64(messages))
 		if limited.Store(true); os.Getenv("GOGC") == "" {
 			debug.SetGCPercent(early)
 		}

@@ -72,13 +72,21 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err := f.check(path); err != nil {
 		return err
 	}
-	run, sink, err := f.do(ctx, e, path, progress)
+	var run *record.Run
+	var sink *sink
+	f.source = new(files.Source) // the process ends with it
+	err := f.source.Guard(func() (err error) {
+		if run, sink, err = f.do(ctx, e, path, progress); run == nil {
+			return err
+		}
+		progress.Done()
+		if sink.written || abi.CodeOf(err) != abi.CodeCanceled {
+			f.record(ctx, e, run)
+		}
+		return err
+	})
 	if run == nil {
 		return err
-	}
-	progress.Done()
-	if sink.written || abi.CodeOf(err) != abi.CodeCanceled {
-		f.record(ctx, e, run)
 	}
 	err = errors.Join(f.tell(e, path, run.Result, sink.written, err), f.finishCassette(e))
 	if err == nil && run.Waits() != nil && f.out == "" {
@@ -120,6 +128,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	keep := f.learns(e, &opts)
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), in: path, out: f.out, dryRun: f.dryRun,
+		source: f.source,
 		count: func(ctx context.Context, s *transcript.Session) (int, error) {
 			return cost(ctx, counter, s, f.overhead)
 		}}
@@ -186,7 +195,7 @@ func (f *compactFlags) finishCassette(e env) error {
 
 // read reads the session as its model sees it.
 func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Run, error) {
-	data, err := files.Read(ctx, e.stdin, path)
+	data, err := f.source.Open(ctx, e.stdin, path)
 	if err != nil {
 		return nil, err
 	}
@@ -195,11 +204,13 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Ru
 		return nil, err
 	}
 	file.ID = cmp.Or(f.session, file.ID)
-	stored := record.Stored(file)
+	all := *file
 	file.Messages = file.Live() // what the program itself took away is not the model's any more
-	holdMemory(len(data), len(file.Messages), len(f.plugins))
+	f.source.Rest()
+	holdMemory(len(data), f.source.Copied(), len(file.Messages), len(f.plugins))
 	run := &record.Run{Path: path, Data: data, File: file}
-	f.search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
+	has := func() []session.StoredMessage { return record.Stored(&all) }
+	f.search = record.Search(has, func(ctx context.Context) ([]session.StoredMessage, error) {
 		return earlier(ctx, f, e, run)
 	})
 	return run, nil

@@ -20,6 +20,8 @@ import (
 type compactFlags struct {
 	pluginFlags
 	search abi.Search // in what the session file keeps
+	// source is what the session is read from where the process ends with it; nil: a copy is read.
+	source *files.Source
 	configFlag
 	agent         string
 	sets          []string

@@ -16,6 +16,7 @@ import (
 type sink struct {
 	e       env
 	session *transcript.Session
+	source  *files.Source // what the session was read from; nil where that is a copy
 	to      transcript.Format
 	in, out string
 	dryRun  bool
@@ -36,6 +37,9 @@ func (s *sink) write(ctx context.Context, r *kagewasm.Result) error {
 		return nil
 	}
 	data, err := s.session.Encode(r.Messages, s.to)
+	if err == nil {
+		err = s.source.Check()
+	}
 	if err == nil && s.to != "" && s.to != transcript.Same && s.to != s.session.Format {
 		err = s.measure(ctx, r.Messages, data)
 	}

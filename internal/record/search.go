@@ -23,12 +23,16 @@ func Stored(file *transcript.Session) []session.StoredMessage {
 // Search is what plugins that may can search: what a file has, and what earlier returns,
 // which is asked when a plugin first searches, and again where that failed.
 func Search(
-	stored []session.StoredMessage, earlier func(context.Context) ([]session.StoredMessage, error),
+	has func() []session.StoredMessage, earlier func(context.Context) ([]session.StoredMessage, error),
 ) abi.Search {
 	var mu sync.Mutex
+	var stored []session.StoredMessage
 	return func(ctx context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
 		mu.Lock()
 		defer mu.Unlock()
+		if has != nil {
+			stored, has = has(), nil
+		}
 		if earlier != nil {
 			gone, err := earlier(ctx)
 			if err != nil {

@@ -136,7 +136,7 @@ func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bo
 	if err != nil {
 		return o, err
 	}
-	stored := record.Stored(file)
+	all := *file
 	file.ID, file.Messages = cmp.Or(in.ID, file.ID), file.Live()
 	in.Model = cmp.Or(in.Model, file.Model)
 	if o.agent, err = host.Agent(ctx, path, in.Model); err != nil {
@@ -145,7 +145,8 @@ func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bo
 	o.run = &record.Run{Path: in.Name, Data: o.doc.data, File: file, Session: abi.Session{ID: record.ID(file),
 		AgentPath: path, Model: o.agent.Model.Name(), ContextWindow: o.agent.Window}}
 	o.req, err = s.request(ctx, in, host, o.agent, o.run)
-	o.req.Search = record.Search(stored, func(ctx context.Context) ([]session.StoredMessage, error) {
+	has := func() []session.StoredMessage { return record.Stored(&all) }
+	o.req.Search = record.Search(has, func(ctx context.Context) ([]session.StoredMessage, error) {
 		if !in.Record {
 			return nil, nil
 		}
