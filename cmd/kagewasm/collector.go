@@ -10,12 +10,12 @@ import (
 
 // early is how much garbage there may be beside what is alive, in hundredths, before the first collection, and while a
 // session is compacted: most commands end before it comes.
-const early = 400
+const early = 600
 
 // limited says that the memory has a limit, see holdMemory.
 var limited atomic.Bool
 
-// collectLate has the first collection come at 16 MB in place of 4, unless the operator says how often garbage is
+// collectLate has the first collection come at 24 MB in place of 4, unless the operator says how often garbage is
 // collected. From then on it is as usual, as a server needs it.
 func collectLate() {
 	if os.Getenv("GOGC") == "" {
@@ -31,7 +31,7 @@ func collectLate() {
 const (
 	// tableBytes is what the program holds whatever the session: the ranks of
 	// a tokenizer, the model catalog, the program itself.
-	tableBytes = 32 << 20
+	tableBytes = 31 << 20
 	// bytesPerByte is what a session's text takes as it was decoded, and as much again for what is made of it; as it was
 	// read it takes another one, where that is a copy. bytesPerMessage is what is known of a short message beside it: of
 	// a long one it is less, as much of the room for its text is left. All of this leaves room: a collector that is

@@ -3,6 +3,7 @@ package toolcall
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
@@ -94,7 +95,7 @@ const maxScript = 4000
 // changes to, settings of the environment and time limits before it, and without
 // what shortens or redirects its output. It is empty where nothing is left.
 func Normal(script string) string {
-	s := strings.Join(strings.Fields(lineEnds.Replace(clip.Head(script, maxScript))), " ")
+	s := onOneLine(clip.Head(script, maxScript))
 	all := s
 	for {
 		if rest, ok := strings.CutPrefix(s, "cd "); ok {
@@ -119,6 +120,9 @@ func Normal(script string) string {
 	}
 	s = strings.ReplaceAll(s, " 2>&1", "")
 	for _, mark := range outputMarks {
+		if strings.IndexAny(s, "|>;") < 0 {
+			break // one of which each mark has
+		}
 		for at := strings.Index(s, mark); at > 0; at = strings.Index(s, mark) {
 			rest := s[at+len(mark):]
 			s = strings.TrimRight(s[:at], " ")
@@ -132,6 +136,23 @@ func Normal(script string) string {
 		return Normal(s) // what stands before may begin with a setting again
 	}
 	return s
+}
+
+// onOneLine is a script on one line, with one blank between its words.
+func onOneLine(script string) string {
+	before := byte(' ')
+	for i := range len(script) {
+		c := script[i]
+		if c < ' ' || c >= utf8.RuneSelf || c == ' ' && before == ' ' {
+			before = ' '
+			break
+		}
+		before = c
+	}
+	if before != ' ' {
+		return script // most are
+	}
+	return strings.Join(strings.Fields(lineEnds.Replace(script)), " ")
 }
 
 // outputMarks begin what shortens or redirects the output of a command, or talks after

@@ -72,6 +72,8 @@ type loads struct {
 	list  []loaded
 	reads map[string]reading // files of rules that are being read, by the call
 	words string             // of a person, last
+	// memory has what was read off calls and texts before; it may be nil.
+	memory *Memory
 }
 
 // hears takes what a person said, or the command of the harness that they gave alone.
@@ -89,7 +91,7 @@ func (l *loads) message(m *abi.Message, n int) {
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
 		delete(l.reads, c.ID)
-		if r, ok := readingOf(c); ok {
+		if r, ok := l.memory.readingOf(c); ok {
 			if l.reads == nil {
 				l.reads = make(map[string]reading)
 			}
@@ -236,7 +238,7 @@ func toolsOf(front string) string {
 
 // said is what was loaded with what its text says.
 func (l *loads) said(one loaded, text string) loaded {
-	one.says, one.left, one.rest = instructed(text, ruled[one.what], agentOf(one.place))
+	one.says, one.left, one.rest = l.memory.instructed(text, ruled[one.what], agentOf(one.place))
 	name := one.what[strings.LastIndexByte(one.what, ' ')+1:]
 	if s := askedFor(text, l.words, name); s != "" {
 		one.says = slices.Insert(one.says, 0, askedMark+" "+s)

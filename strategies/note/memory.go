@@ -1,6 +1,9 @@
 package note
 
 import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -19,6 +22,60 @@ type Memory struct {
 	drops    remembered[[]dropped]
 	refusals remembered[refused]
 	numbered remembered[[]option]
+	readings map[[2]string]*reading // of calls, by their names and arguments; nil where they read no rules
+	loaded   map[loadable]loadedRules
+}
+
+// loadable is what rules are read off that were loaded: the text, whether it is a project's, and whose agent's.
+type loadable struct {
+	text    string
+	project bool
+	agent   string
+}
+
+// loadedRules is what [instructed] returns.
+type loadedRules struct {
+	list       []string
+	left, rest int
+}
+
+// instructed is [instructed], once for each text.
+func (m *Memory) instructed(text string, project bool, agent string) (list []string, left, rest int) {
+	if m == nil {
+		return instructed(text, project, agent)
+	}
+	key := loadable{text, project, agent}
+	known, ok := m.loaded[key]
+	if !ok {
+		known.list, known.left, known.rest = instructed(text, project, agent)
+		if m.loaded == nil {
+			m.loaded = make(map[loadable]loadedRules)
+		}
+		m.loaded[key] = known
+	}
+	return slices.Clip(known.list), known.left, known.rest
+}
+
+// readingOf is [readingOf], once for each call.
+func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
+	if m == nil {
+		return readingOf(c)
+	}
+	key := [2]string{c.Name, c.Arguments}
+	known, ok := m.readings[key]
+	if !ok {
+		if r, ok := readingOf(c); ok {
+			known = &r
+		}
+		if m.readings == nil {
+			m.readings = make(map[[2]string]*reading)
+		}
+		m.readings[key] = known
+	}
+	if known == nil {
+		return reading{}, false
+	}
+	return *known, true
 }
 
 // ask is what [asked] returns.

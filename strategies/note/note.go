@@ -62,7 +62,7 @@ func Build(ctx context.Context, s Session) *Note {
 	memory := cmp.Or(s.Memory, new(Memory))
 	found, harness := &memory.found, s.harness(ctx, memory)
 	n := &Note{memory: memory, size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
-		todos: todos{made: make(map[string]int)}}
+		todos: todos{made: make(map[string]int)}, loads: loads{memory: memory}}
 	n.names.Beside(ctx, stays, harness, found)
 	last := lastGone(s.Gone)
 	n.names.Settle(ctx, s.Messages, s.Gone, harness)

@@ -68,10 +68,10 @@ func hasOwnLines(f *codec.File) bool {
 	})
 }
 
-// mayBeOwn reports whether a line holds one of the words by which it is told, or a letter that may stand for one of
-// theirs: most lines are passed over by that.
+// mayBeOwn reports whether a line holds one of the words by which it is told, at the beginning of a string, or a letter
+// that may stand for one of theirs: most lines are passed over by that.
 func mayBeOwn(line []byte) bool {
-	return bytes.Contains(line, []byte("function")) || bytes.Contains(line, []byte("developer")) ||
+	return bytes.Contains(line, []byte(`"function`)) || bytes.Contains(line, []byte(`"developer`)) ||
 		bytes.Contains(line, []byte(`\u`))
 }
 

@@ -134,18 +134,27 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		_, name := it.folded()
-		list = append(list, valued{it, it.tells / (float64(it.price(count)) + letterCost*float64(len(name)))})
+		list = append(list, valued{it, it.tells / (float64(it.price(count)) + letterCost*float64(len(name))), len(list)})
 	}
-	byValue := func(x, y valued) int { return cmp.Or(raisedFirst(x.item, y.item), cmp.Compare(y.value, x.value)) }
-	slices.SortStableFunc(list, byValue)
+	byValue := func(x, y valued) int {
+		if c := raisedFirst(x.item, y.item); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(y.value, x.value); c != 0 {
+			return c
+		}
+		return x.at - y.at
+	}
+	slices.SortFunc(list, byValue)
 	before := make(map[string]int) // names of a series that are better
 	for i := range list {
+		list[i].at = i
 		if s := series(list[i].item); s != "" {
 			list[i].value /= 1 + float64(before[s])/seriesHalf
 			before[s]++
 		}
 	}
-	slices.SortStableFunc(list, byValue)
+	slices.SortFunc(list, byValue)
 	return lists.Map(list, func(v valued) *item { return v.item })
 }
 
@@ -153,6 +162,7 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 type valued struct {
 	*item
 	value float64
+	at    int // before it was sorted: of those that are worth the same the first stays the first
 }
 
 // price is what a name costs without its folder, in tokens, counted once. More than a token a byte says that nobody
@@ -184,6 +194,7 @@ func series(it *item) string {
 		return ""
 	}
 	var b strings.Builder
+	b.Grow(len(it.name))
 	for i := range len(it.name) {
 		switch c := it.name[i]; {
 		case !isDigit(c):

@@ -393,7 +393,7 @@ func (b *builder) names() *Names {
 	l.names = mergePaths(withoutWords(slices.DeleteFunc(l.names, (*item).passing)), l.root)
 	ranked := lists.Map(l.names, func(it *item) valued {
 		it.tells = it.worth()
-		return valued{it, it.value()}
+		return valued{item: it, value: it.value()}
 	})
 	slices.SortFunc(ranked, func(x, y valued) int {
 		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))

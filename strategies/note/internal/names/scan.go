@@ -89,9 +89,13 @@ func isMode(w string) bool {
 // groupsEnd is where a number ends that begins at start and of which the first group is
 // read up to i: 1,337.5 and 1.299,95 and 12'000 are one number each.
 func groupsEnd(s string, start, i int) int {
-	n := strings.Trim(s[start:i], "0123456789.")
-	if n != "" || i == start || s[i-1] == '.' {
+	if i == start || s[i-1] == '.' {
 		return i
+	}
+	for k := start; k < i; k++ {
+		if !isDigit(s[k]) && s[k] != '.' {
+			return i
+		}
 	}
 	for i+1 < len(s) && (s[i] == ',' || s[i] == '\'') {
 		group := clip.Digits(s[i+1 : min(len(s), i+5)])
@@ -120,6 +124,9 @@ func scanPath(s string, found func(name string, c class)) {
 
 // notInPaths reports whether a rune says that a text is no path alone, or one that a list could not be read back with.
 func notInPaths(r rune) bool {
+	if r < utf8.RuneSelf && isPlain(byte(r)) {
+		return false
+	}
 	return unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) || strings.ContainsRune("\"'`<>{}()*?|;:,\\$=", r) ||
 		r == utf8.RuneError
 }
@@ -234,6 +241,9 @@ func lineNumber(line string) int {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isPlain reports whether a byte is a letter or a digit, which nothing that surrounds a name is.
+func isPlain(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // urlStart returns where the scheme begins if the word at start is what
 // follows it, and start otherwise.
@@ -423,7 +433,9 @@ func settingsFile(name string) bool {
 
 // trim takes off what surrounds a name but is not part of it.
 func trim(w string) string {
-	w = strings.TrimRight(w, trailing)
+	if w != "" && !isPlain(w[len(w)-1]) {
+		w = strings.TrimRight(w, trailing)
+	}
 	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
 		w = w[1 : n-1] // _emphasis_, but __init__
 	}
@@ -441,6 +453,9 @@ func trim(w string) string {
 	}
 	if strings.HasPrefix(w, "--") && len(w) > 3 && w[2] != '-' {
 		return w // a flag
+	}
+	if w != "" && isPlain(w[0]) {
+		return w // most are
 	}
 	rest := strings.TrimLeft(w, "-@.")
 	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' &&

@@ -14,8 +14,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
-// script takes a script and how it ended.
-func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
+// script takes a script and how it ended. Told is what its step says of its checks.
+func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *Ended) {
 	acts, changes, check, key := false, false, checkName(a), toolcall.Normal(a.Script)
 	for i := range a.Steps {
 		switch s := &a.Steps[i]; s.Kind {
@@ -48,8 +48,8 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	}
 	if check != "" {
 		w.checked(check, a.Checks(), w.harness.Below(a, text), o)
-	} else if h := hook(w, a, text, o); h.Name != "" {
-		w.checked(h.Name, action.ReadChecks(h.Name), h.Checks, outcome.Outcome{Passed: true})
+	} else if told.Name != "" { // by a hook
+		w.checked(told.Name, action.ReadChecks(told.Name), told.Checks, outcome.Outcome{Passed: true})
 		w.checks[len(w.checks)-1].where = inHook
 	}
 }

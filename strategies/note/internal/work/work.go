@@ -130,7 +130,7 @@ func (w *Work) Result(m *abi.Message) Step {
 	alone := w.step(a, text, o)
 	switch a.Kind {
 	case action.Runs:
-		w.script(a, text, o)
+		w.script(a, text, o, &alone.Check)
 	case action.Asks:
 		w.answers = append(w.answers, clip.Line(text, maxTold))
 	case action.Delegates:
