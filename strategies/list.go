@@ -73,7 +73,12 @@ func (l List) Bare(came []abi.Message, count abi.Counter) (after List, changed [
 
 // Without returns the list without messages, which are named in session order.
 func (l List) Without(ids []string) List {
-	after := List{Total: l.Total}
+	if len(ids) == 0 {
+		return l
+	}
+	stay := max(0, len(l.Messages)-len(ids)) // to grow a list of many messages takes several times its memory
+	after := List{Messages: make([]abi.Message, 0, stay), Tokens: make([]int, 0, stay), Total: l.Total,
+		Pinned: make([]bool, 0, stay)}
 	for i := range l.Messages {
 		if len(ids) > 0 && l.Messages[i].ID == ids[0] {
 			after.Total -= l.Tokens[i]
