@@ -52,7 +52,7 @@ func holdMemory(session int, copied bool, messages, plugins int) {
 			size += int64(session)
 		}
 		beside := bytesPerMessage - 2*(session/max(1, messages)-shortMessage)
-		beside = min(max(beside, bytesPerMessage/2), bytesPerMessage)
+		beside = min(max(beside, bytesPerMessage*3/8), bytesPerMessage)
 		debug.SetMemoryLimit(tableBytes + size + int64(beside)*int64(messages))
 		if limited.Store(true); os.Getenv("GOGC") == "" {
 			debug.SetGCPercent(early)
