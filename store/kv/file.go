@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -33,12 +32,25 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// All of it in one go, and the end in another.
-	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), int64(limit))+bytes.MinRead))
-	if _, err = b.ReadFrom(io.LimitReader(f, int64(limit)+1)); err == nil && b.Len() > limit {
+	// All of it in one go: a plain file gives less than is asked for at its end alone.
+	b := make([]byte, min(info.Size(), int64(limit))+1)
+	n, err := f.Read(b)
+	if b = b[:n]; n < cap(b) || err != nil {
+		return b, noEnd(err)
+	}
+	more, err := io.ReadAll(io.LimitReader(f, int64(limit)+1-int64(n)))
+	if b = append(b, more...); err == nil && len(b) > limit {
 		err = errTooLong
 	}
-	return b.Bytes(), err
+	return b, err
+}
+
+// noEnd is an error but for that of the end of a file.
+func noEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
 }
 
 // filePath is where the value of a key is or goes: in the file that a person

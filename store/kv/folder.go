@@ -127,7 +127,11 @@ func (kv *Folder) Get(ctx context.Context, ns, key string) (string, bool, error)
 		return "", false, err
 	}
 	defer root.Close()
-	b, err := readFile(root, filePath(root, key), kv.opts.MaxValueBytes)
+	name := keypath.Of(key)
+	b, err := readFile(root, name, kv.opts.MaxValueBytes)
+	if absent(err) && key != name && keypath.Plain(key) { // see filePath
+		b, err = readFile(root, key, kv.opts.MaxValueBytes)
+	}
 	switch {
 	case absent(err):
 		return "", false, nil
