@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Caller calls one plugin, as runtime.Plugin does. What it keeps has to last
@@ -121,8 +122,6 @@ func (p *Plugin) call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 
 func messageID(turn int) string { return fmt.Sprintf("t%05d", turn) }
 
-var messageIDs = regexp.MustCompile(`\bt(\d{5,})\b`)
-
 // recalled are the turns whose messages a text names, in that order, each with
 // the line that names it and those that follow without a name.
 func (p *Plugin) recalled(text string) (found []Passage) {
@@ -137,15 +136,25 @@ func (p *Plugin) recalled(text string) (found []Passage) {
 	return found
 }
 
-// named are the turns whose messages a line names.
+// named are the turns whose messages a line names. Expressions would take a tenth of a recall for it.
 func (p *Plugin) named(line string) (turns []string) {
-	for _, m := range messageIDs.FindAllStringSubmatch(line, -1) {
-		var n int
-		if _, err := fmt.Sscanf(m[1], "%d", &n); err == nil && n < len(p.turns) && messageID(n) == m[0] {
-			turns = append(turns, p.turns[n])
+	for i := 0; i < len(line); {
+		end := i + 1
+		if line[i] == 't' && (i == 0 || !isWord(line[i-1])) {
+			end += clip.Digits(line[i+1:])
+			n, err := strconv.Atoi(line[i+1 : end])
+			whole := end == len(line) || !isWord(line[end])
+			if whole && err == nil && n < len(p.turns) && messageID(n) == line[i:end] {
+				turns = append(turns, p.turns[n])
+			}
 		}
+		i = end
 	}
 	return turns
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // dateLayouts are how LoCoMo and LongMemEval write dates.
