@@ -179,7 +179,7 @@ func (c Config) Int(name string, def int) int {
 func (c Config) Float(name string, def float64) float64 { return configValue(c, name, def) }
 
 func configValue[T any](c Config, name string, def T) T {
-	if v, ok := simpleValue(c[name]).(T); ok {
+	if v, ok := simpleValue(c[name], def).(T); ok {
 		return v
 	}
 	var v *T
@@ -189,10 +189,12 @@ func configValue[T any](c Config, name string, def T) T {
 	return *v
 }
 
-// simpleValue is a text without escapes or a boolean, as most knobs are, and nil of anything
-// else: reflection takes long in a guest.
-func simpleValue(raw []byte) any {
+// simpleValue is a text without escapes, a boolean or a number of digits alone, as most knobs are, and nil of anything
+// else: reflection takes long in a guest. A number is of the type of def.
+func simpleValue(raw []byte, def any) any {
 	switch n := len(raw); {
+	case n > 0 && n <= maxDigits && raw[0] >= '1' && raw[0] <= '9':
+		return simpleNumber(raw, def)
 	case string(raw) == "true":
 		return true
 	case string(raw) == "false":
@@ -201,6 +203,23 @@ func simpleValue(raw []byte) any {
 		return string(raw[1 : n-1])
 	}
 	return nil
+}
+
+// maxDigits is how long a simple number is at most: it is exact in any type.
+const maxDigits = 9
+
+func simpleNumber(digits []byte, def any) any {
+	n := 0
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return nil
+		}
+		n = 10*n + int(c-'0')
+	}
+	if _, ok := def.(float64); ok {
+		return float64(n)
+	}
+	return n
 }
 
 func isSimple(text []byte) bool {

@@ -62,6 +62,10 @@ func OneLine(s string) string {
 // first from a byte of s on, or the length of s twice.
 func gap(s string, from int) (start, end int) {
 	for i := from; i < len(s); {
+		if !maySpace[s[i]] {
+			i++
+			continue
+		}
 		size := spaceAt(s, i)
 		if size <= 0 {
 			i -= size
@@ -78,6 +82,10 @@ func gap(s string, from int) (start, end int) {
 	}
 	return len(s), len(s)
 }
+
+// maySpace are the bytes that white space begins with: most texts have few of them.
+var maySpace = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true, 0xc2: true, 0xe1: true,
+	0xe2: true, 0xe3: true}
 
 // spaceAt is the length of the white space at a byte of s, and less than zero of other
 // characters or a part of one.

@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"container/heap"
 	"iter"
 	"slices"
 )
@@ -31,9 +30,15 @@ func (ix *Index) Search(query string, opts Options) []Hit {
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 	return func(yield func(Hit) bool) {
 		hits := newSearch(ix, opts).hits(query)
-		heap.Init(&hits)
+		for i := len(hits)/2 - 1; i >= 0; i-- {
+			hits.down(i)
+		}
 		for n := 0; len(hits) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
-			if !yield(heap.Pop(&hits).(Hit)) {
+			best, last := hits[0], len(hits)-1
+			hits[0] = hits[last]
+			hits = hits[:last]
+			hits.down(0)
+			if !yield(best) {
 				return
 			}
 		}
@@ -71,22 +76,29 @@ func (ix *Index) hit(p int32, score float64) Hit {
 	return Hit{Text: int(part.text), Score: score, Start: int(part.start), End: int(part.end)}
 }
 
-// ranking is a heap of hits, the best in front: see container/heap.
+// ranking is a heap of hits, the best in front. Package container/heap would box each hit.
 type ranking []Hit
 
-func (r ranking) Len() int      { return len(r) }
-func (r ranking) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
-func (r *ranking) Push(hit any) { *r = append(*r, hit.(Hit)) }
-
-// Less says which of two hits comes first: the better, of equals the earlier.
-func (r ranking) Less(i, j int) bool {
-	a, b := &r[i], &r[j]
-	return a.Score > b.Score || a.Score == b.Score && (a.Text < b.Text || a.Text == b.Text && a.Start < b.Start)
+// down moves a hit behind those that come before it.
+func (r ranking) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(r) {
+			return
+		}
+		if child+1 < len(r) && r.less(child+1, child) {
+			child++
+		}
+		if !r.less(child, i) {
+			return
+		}
+		r[i], r[child] = r[child], r[i]
+		i = child
+	}
 }
 
-func (r *ranking) Pop() any {
-	last := len(*r) - 1
-	hit := (*r)[last]
-	*r = (*r)[:last]
-	return hit
+// less says which of two hits comes first: the better, of equals the earlier.
+func (r ranking) less(i, j int) bool {
+	a, b := &r[i], &r[j]
+	return a.Score > b.Score || a.Score == b.Score && (a.Text < b.Text || a.Text == b.Text && a.Start < b.Start)
 }

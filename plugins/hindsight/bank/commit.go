@@ -41,25 +41,28 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 	case err != nil:
 		return false, err
 	}
+	before := b.stored
 	b.stored, b.root = next, c.root
-	b.copyRoot()
+	b.copyRoot(before)
 	for _, name := range old {
 		_ = b.kv.Delete(b.prefix + name) // what stays is found by a sweep
 	}
 	return true, nil
 }
 
-// copyRoot stores the root once more, in the place of an older copy, so that it can
+// copyRoot stores the root once more, in the place of an older copy, mostly that of the last root, so that it can
 // be repaired: the newest memories stand nowhere else. The bank is whole without,
 // and where it fails the host knows of it.
-func (b *Bank) copyRoot() {
+func (b *Bank) copyRoot(last string) {
 	key := sealed.Copy(b.prefix + rootName)
 	before, _, err := b.kv.Get(key)
 	if err != nil {
 		return
 	}
-	if _, generation, err := sealed.Read(before); err == nil && generation > b.root.generation {
-		return // another call's
+	if before != last { // whose sum need not be made again
+		if _, generation, err := sealed.Read(before); err == nil && generation > b.root.generation {
+			return // another call's
+		}
 	}
 	_ = b.kv.Swap(key, before, b.stored) // in a conflict another call has stored a newer one
 }

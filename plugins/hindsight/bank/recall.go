@@ -149,6 +149,7 @@ func (o *opened) addTerms(t *table, terms []string) error {
 func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
 	opts, whole := rank.Conversation(), make(map[int]bool)
 	opts.Passages = q.TextBytes > 0
+	var m Memory // one for all: Skip is given its address
 	for h := range o.index.Ranked(query, opts) {
 		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
 			break
@@ -156,8 +157,8 @@ func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
 		if whole[h.Text] {
 			continue
 		}
-		m, wanted, err := o.memory(h.Text, &q)
-		if err != nil {
+		var wanted bool
+		if m, wanted, err = o.memory(h.Text, &q); err != nil {
 			return nil, err
 		}
 		if !wanted || q.Skip != nil && q.Skip(&m) {

@@ -3,6 +3,7 @@ package bank
 import (
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
@@ -91,6 +92,7 @@ func (before words) write(w *writer, m words) words {
 type wordsReader struct {
 	*reader
 	last words
+	made []byte // the fields that were put together, one behind the other
 }
 
 // next reads the next memory.
@@ -110,7 +112,10 @@ func (w *wordsReader) changed(before string) string {
 	case n == 0:
 		return rest
 	}
-	return before[:n] + rest
+	// One allocation for many: what is there is never written again, only what is behind it.
+	from := len(w.made)
+	w.made = append(append(w.made, before[:n]...), rest...)
+	return unsafe.String(&w.made[from], len(w.made)-from)
 }
 
 // common is how long a beginning of whole characters a has in common with b.

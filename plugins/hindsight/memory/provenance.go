@@ -39,5 +39,20 @@ var noBrackets = strings.NewReplacer("[", "(", "]", ")")
 
 // plain is a name that cannot end the brackets it stands in.
 func plain(name string) string {
+	if isPlain(name) {
+		return name
+	}
 	return clip.Bytes(clip.OneLine(noBrackets.Replace(abi.Defuse(name))), maxName)
+}
+
+// isPlain reports whether a name is of letters of ASCII and signs that need no second look, as most are.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= ':', c == '-', c == '_', c == '.', c == '/':
+		default:
+			return false
+		}
+	}
+	return len(name) <= maxName
 }
