@@ -179,6 +179,9 @@ func (c Config) Int(name string, def int) int {
 func (c Config) Float(name string, def float64) float64 { return configValue(c, name, def) }
 
 func configValue[T any](c Config, name string, def T) T {
+	if len(c[name]) == 0 {
+		return def
+	}
 	if v, ok := simpleValue(c[name], def).(T); ok {
 		return v
 	}

@@ -66,6 +66,10 @@ func gap(s string, from int) (start, end int) {
 			i++
 			continue
 		}
+		if s[i] == ' ' && i > 0 && i+1 < len(s) && !maySpace[s[i+1]] {
+			i += 2 // one space between two words
+			continue
+		}
 		size := spaceAt(s, i)
 		if size <= 0 {
 			i -= size

@@ -6,20 +6,31 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
-// provenance is where a memory is from: date, author, session and message, and of
+// appendProvenance appends where a memory is from: date, author, session and message, and of
 // a passage where in it.
-func provenance(m *bank.Hit) string {
-	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
-	parts := []string{day(plain(m.Time)), plain(m.Author), where}
-	if m.Length > 0 {
-		parts = append(parts, "bytes "+strconv.Itoa(m.Start)+" to "+
-			strconv.Itoa(m.Start+len(m.Text))+" of "+strconv.Itoa(m.Length))
+func appendProvenance(line []byte, m *bank.Hit) []byte {
+	from := len(line)
+	field := func(s string) {
+		if s != "" && len(line) > from {
+			line = append(line, ", "...)
+		}
+		line = append(line, s...)
 	}
-	return strings.Join(lists.Filter(parts, func(s string) bool { return s != "" }), ", ")
+	field(day(plain(m.Time)))
+	field(plain(m.Author))
+	session, id := plain(m.Session), plain(m.ID)
+	if field(session); session == "" {
+		field(id)
+	} else if id != "" {
+		line = append(append(line, ' '), id...)
+	}
+	if m.Length > 0 {
+		field("bytes " + strconv.Itoa(m.Start) + " to " + strconv.Itoa(m.Start+len(m.Text)) + " of " + strconv.Itoa(m.Length))
+	}
+	return line
 }
 
 // day is the date of a time. Sources that do not write times as RFC 3339 write

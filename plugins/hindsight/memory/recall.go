@@ -59,16 +59,14 @@ func (p *pass) injectBudget() int {
 
 // block is the lines of the memories that fit into budget tokens, best first.
 func (p *pass) block(hits []bank.Hit, budget int) string {
-	lines := []string{recallHead}
-	for _, h := range hits {
-		text := h.Text
-		if p.set.server() {
-			text = clip.Bytes(redacted(text), maxLine) // of others' words as well
-		}
-		lines = append(lines, "\n- ["+provenance(&h)+"] "+clip.OneLine(abi.Defuse(text)))
-	}
+	lines := p.lines(hits)
 	costs := p.count(lines...)
 	var block strings.Builder
+	size := 0
+	for _, l := range lines {
+		size += len(l)
+	}
+	block.Grow(size)
 	block.WriteString(recallHead)
 	used := costs[0]
 	for i, l := range lines[1:] {
@@ -81,4 +79,28 @@ func (p *pass) block(hits []bank.Hit, budget int) string {
 		return ""
 	}
 	return block.String()
+}
+
+// lines are the head and a line of each memory. They are made in one text: there can be hundreds.
+func (p *pass) lines(hits []bank.Hit) []string {
+	size := len(recallHead)
+	for i := range hits {
+		size += len(hits[i].Text) + maxName
+	}
+	all, ends := append(make([]byte, 0, size), recallHead...), []int{len(recallHead)}
+	for i := range hits {
+		text := hits[i].Text
+		if p.set.server() {
+			text = clip.Bytes(redacted(text), maxLine) // of others' words as well
+		}
+		all = append(appendProvenance(append(all, "\n- ["...), &hits[i]), "] "...)
+		all = append(all, clip.OneLine(abi.Defuse(text))...)
+		ends = append(ends, len(all))
+	}
+	text, lines, from := string(all), make([]string, 0, len(ends)), 0
+	for _, end := range ends {
+		lines = append(lines, text[from:end])
+		from = end
+	}
+	return lines
 }
