@@ -329,7 +329,7 @@ func (p *planner) forPeople(ctx context.Context, text string) string {
 const noteSlack = 16
 
 // bareNote stands for superseded messages of which nothing else is said.
-const bareNote = "Earlier messages were superseded."
+const bareNote = "Earlier messages were left out."
 
 const (
 	// maxRefills bounds how often the tokens that a note did not take are given

@@ -471,6 +471,21 @@ func TestPrunedFails(t *testing.T) {
 	}
 }
 
+// TestPrunedReads: a file whose reading stays below, with its result pruned, was not read in what went.
+func TestPrunedReads(t *testing.T) {
+	features.Proves(t, "N13")
+	read := func(file, result string) []abi.Message {
+		return called("Read", map[string]any{"file_path": file}, result, false)
+	}
+	s := goneUpTo(3, session(read("/srv/kw/setup.py", "import os"), read("/srv/kw/fields.py", "(pruned)")))
+	s.Gone[2] = false
+	s.Pruned = read("/srv/kw/fields.py", "class Field: pass")
+	text := write(s, note.Options{})
+	if !strings.Contains(text, "setup.py") || strings.Contains(text, "fields.py") {
+		t.Errorf("%s", text)
+	}
+}
+
 // TestStops: a note of a session that is no longer wanted is not read to its end.
 func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -17,15 +17,15 @@ import (
 // and which checks failed when they last ran. A session tells it in pieces far apart. It is followed through the
 // messages that stay below too: what they undo must not be told as it was.
 type standing struct {
-	commit string // with its subject; empty where calls show none
-	there  bool   // the commit stands in messages that stay below
-	on     string // the branch of the commit
-	branch string // that is checked out
-	push   push   // of the commit
-	files  []string
-	more   int      // files that are not named
-	staged []string // since the commit
-	checks []failing
+	commit   string // with its subject; empty where calls show none
+	there    bool   // the commit stands in messages that stay below
+	on       string // the branch of the commit
+	branch   string // that is checked out
+	push     push   // of the commit
+	files    []string
+	more     int      // files that are not named
+	staged   []string // since the commit
+	checks   []failing
 	rejected []rejection
 	// used: git was used; there is a repository, by its name in what was read; edited: files were changed; unsure:
 	// something may have been committed of which nothing is known.

@@ -109,7 +109,7 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	}
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
-		case f.Use != action.Read && b.pruned != "": // the call stays, and tells it
+		case b.pruned != "": // the call stays, and tells it
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
 			b.change(f, isNew(a, f, text) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:

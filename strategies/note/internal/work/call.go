@@ -134,14 +134,20 @@ func found(text string, args []action.Arg) string {
 		return slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
 	}
 	var own []string
+	named := false // by an id that the call gave
 	for _, f := range fields {
-		if f.value != "" && !given(f.value) && identifies(f.key) && len(f.value) <= maxValue {
+		switch {
+		case f.value == "" || !identifies(f.key) || len(f.value) > maxValue:
+		case given(f.value):
+			named = true
+		default:
 			own = append(own, f.key+" "+f.value)
 		}
 	}
-	if len(own) > 0 {
+	switch {
+	case len(own) > 0:
 		own = append(own, sums(fields, args)...)
-	} else { // of a result in an envelope; else what is inside has ids of its own
+	case !named: // of a result in an envelope; else what is inside has ids of its own
 		toolcall.EachString(text, func(key, value string) {
 			if s := key + " " + value; !given(value) && value != "" && len(value) <= maxValue && identifies(key) &&
 				!slices.Contains(own, s) {

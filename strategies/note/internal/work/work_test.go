@@ -109,6 +109,9 @@ func TestLines(t *testing.T) {
 				"E999 SyntaxError: unmatched ']'\n" +
 				"Failed: edit a.go 286-295: Your proposed edit has introduced new syntax error(s). ERRORS: - E999 " +
 				"SyntaxError: unmatched ']'"},
+		{"the id that the call gave is not told again, nor those of others inside",
+			[]step{{"update_document", map[string]any{"id": "438a"}, `{"id":"438a","creator":{"id":"45a0"}}`, false}},
+			"Called: update_document (id 438a)"},
 		// Files, by commands.
 		{"a file that is removed", []step{edit("/srv/a.go", "ok", false), bash("cd /srv && rm a.go", "", false)},
 			"Changed: /srv/a.go (edited, deleted)"},
