@@ -86,14 +86,15 @@ func (p *parts) entries(head string, list []string, budget int) {
 	p.put(lines...)
 }
 
-// names adds the names that fit into what is left.
-func (p *parts) names(found *names.Names, said string) {
+// names adds the names that fit into what is left. It reports whether there are any.
+func (p *parts) names(found *names.Names, said string) bool {
 	lists := found.Lists(p.left, said+"\n"+p.String(), p.count)
 	for _, text := range []string{lists.Root, lists.Modified, lists.Read, lists.Rest} {
 		if text != "" {
 			p.put(text)
 		}
 	}
+	return lists.Named
 }
 
 func (p *parts) String() string { return strings.Join(p.texts, "\n\n") }

@@ -88,6 +88,9 @@ func mix(budget, low, high, from, to int) int {
 const (
 	// minBudget is the least that is worth writing in, in tokens.
 	minBudget = 40
+	// Where names had no room they have fewNames tokens, or one part in namesPart of a small note: what stands before
+	// them never takes all of it.
+	fewNames, namesPart = 96, 2
 	// worthMore is what a thread must get more for it to be written once more.
 	worthMore = 64
 	// maxSmallState is what the state of a small note may cost where persons said little.
@@ -114,20 +117,55 @@ func (n *Note) added(o Options, summary string) string {
 		return ""
 	}
 	n.laws = n.enforced() // a note is written several times
-	text, _ := names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
-		text, more := n.render(o, budget, room{}, summary)
+	text, named := n.fitted(o, 0, summary)
+	if named {
+		return text
+	}
+	if text, named := n.fitted(o, fewNames, summary); named {
+		return text
+	}
+	if text == "" { // even the shortest thread is too long
+		text, _ = names.Fit(o.Budget, 0, minBudget, o.Count, func(budget int) string {
+			return n.namesAlone(o, budget, summary)
+		})
+	}
+	return text
+}
+
+// fitted is the note within the budget, with so many tokens for names at least, or its half. It reports false where it
+// has no names though there are some.
+func (n *Note) fitted(o Options, least int, summary string) (text string, named bool) {
+	text, _ = names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
+		text, more := n.render(o, budget, room{names: least}, summary)
 		if more.thread >= worthMore {
-			text, _ = n.render(o, budget, more, summary)
+			text, more = n.render(o, budget, more, summary)
 		}
+		named = more.named
 		return text
 	})
-	return text
+	return text, named && text != ""
+}
+
+// namesAlone is a note of names alone, and of where all can be found, where that is known.
+func (n *Note) namesAlone(o Options, budget int, summary string) string {
+	p, recall := parts{left: budget, count: o.Count}, n.transcript(o.Recall)
+	p.put(append([]string{intro}, recall...)...)
+	alone := p.String()
+	switch named := p.names(n.names, summary); {
+	case named:
+		return p.String()
+	case len(recall) > 0:
+		return alone
+	}
+	return ""
 }
 
 // room is what a note that is written once more has, in tokens.
 type room struct {
-	thread int // more than its share, for the thread
-	lists  int // for what stands behind the body, at least: what that took before
+	thread int  // more than its share, for the thread
+	lists  int  // for what stands behind the body, at least: what that took before
+	names  int  // for names, at least: what stands before them is written again with less
+	named  bool // names had room, or there are none
 }
 
 // render writes the parts in order, with more room for the thread than its share. More is what a thread that is not
@@ -148,15 +186,23 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n, p.share(earlierShare))
 	calls := len(p.texts)
-	p.left -= p.count(headCalls) + 1
+	heading := 0 // where names have no room, none of it goes to a heading
+	if extra.names == 0 {
+		heading = p.count(headCalls) + 1
+	}
+	p.left -= heading
 	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
-	p.names(n.names, summary)
-	p.left += p.count(headCalls) + 1
-	p.headed(headCalls, calls)
-	p.left += unnamed
+	lent := max(0, min(extra.names, budget/namesPart)-p.left)
+	p.left += lent
+	more.named = p.names(n.names, summary) || !n.names.Lists(fewNames, summary+"\n"+p.String(), p.count).Named
+	more.names = extra.names
+	if p.left += heading; heading > 0 {
+		p.headed(headCalls, calls)
+	}
+	p.left += unnamed - lent
 	if more.lists -= p.left; !b.thread.complete() {
 		more.thread = extra.thread + p.left
 	}
