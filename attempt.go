@@ -289,6 +289,9 @@ func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) 
 	case err != nil || verdict.Met || p.view.All:
 		return 0, false
 	}
+	if past := verdict.Tokens - p.view.Window; past > 0 && past < tokens {
+		return tokens - past - noteSlack, true // without the note, or with less of it, the request can be sent
+	}
 	over := verdict.Tokens - p.view.Target
 	ok = over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote())
 	return tokens - over - noteSlack, ok

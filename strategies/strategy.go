@@ -107,6 +107,12 @@ const (
 	// the target, and half of what is left up to the next compaction is less. It is small, so that the
 	// note itself never becomes what the next compaction would have to remove.
 	tightShare = 0.02
+	// tightLeast is what the host has there in a small window: with as much it has room for names
+	// beside the words of persons. Such a note costs a part of the window at most that is not worth a
+	// compaction, and a part of what is free in the window: the rest is for the model's answer.
+	tightLeast = 200
+	tightMost  = 0.05
+	freeShare  = 2. / 3
 	// A note that has persons' words whole takes wordsTimes the tokens of those words, with aroundWords
 	// added for each message. At most maxWords tokens of a message count. For that the note takes
 	// wordsPart of the target at most.
@@ -152,7 +158,8 @@ func (b *Budget) fit(v *View, frame int) {
 	case !v.Asked && left >= b.Note/2 && left-frame >= minHost:
 		b.Note, b.Host, b.Inject, b.cramped = left, left-frame, 0, true
 	default:
-		least := max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)
+		named := min(frame+tightHost(v.Window), int(freeShare*float64(v.Window-fixed)))
+		least := max(tightNote(v.Window), named, (v.Upper-fixed)/2)
 		if v.Asked {
 			least = frame + v.LeastNote()
 		}
@@ -214,6 +221,12 @@ func (v *View) earlierNotes() (tokens int) {
 	return tokens
 }
 
+// tightNote returns how many tokens a note may cost where what stays leaves no room under the target.
+func tightNote(window int) int { return int(tightShare * float64(window)) }
+
+// tightHost returns how many tokens the host has there in a small window.
+func tightHost(window int) int { return min(tightLeast, int(tightMost*float64(window))-noteSlack) }
+
 // LeastNote returns how many tokens the host may have in a note where what stays leaves no room for
 // more under a target that somebody named.
 func (v *View) LeastNote() int { return max(minHost, v.Target/askedShare) }
@@ -225,10 +238,11 @@ const noteSlack = 128
 // WorthTrying reports whether anything could go beside the small note that an earlier compaction left.
 // Superseding only that would write it again.
 func (v *View) WorthTrying() bool {
+	most := max(tightNote(v.Window), tightHost(v.Window)) + noteSlack
 	return slices.ContainsFunc(v.Units, func(u abi.Unit) bool {
 		m := &v.Messages[u[0]]
 		_, framed := abi.Unfence(m.Text())
-		small := framed && m.Kind == abi.KindSummary && v.UnitTokens(u) <= int(tightShare*float64(v.Window))+noteSlack
+		small := framed && m.Kind == abi.KindSummary && v.UnitTokens(u) <= most
 		return v.Candidate(u) && !small
 	})
 }
