@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
@@ -114,7 +115,40 @@ func (c *closingWords) further(f finding, l saying) {
 	if l.place <= c.last || l.place == c.places-1 {
 		return
 	}
-	c.said, c.last = marked(c.said+" "+f.String()), l.place
+	before, _ := c.pointedAt(saying{l.place, l.under, f.text})
+	said := strings.TrimPrefix(f.String(), f.under)
+	c.said, c.last = marked(c.said+" "+strings.TrimSpace(f.under+" "+before+strings.TrimSpace(said))), l.place
+}
+
+// backward is how a sentence begins that says little without the one before it.
+var backward = lazy.Regexp(`^(But|However|This|These|That|Those|Such|Both|So|Therefore|Thus|Instead|Otherwise|` +
+	`The (others?|latter|former|same))\b`)
+
+// pointedAt is the sentence before another one that says little without it, in short and with a blank behind it, where
+// that is not told yet; and the place at which what is told begins.
+func (c *closingWords) pointedAt(sentence saying) (text string, from saying) {
+	if !backward().MatchString(sentence.text) {
+		return "", sentence
+	}
+	var last saying
+	for _, l := range c.list {
+		bare, _ := listItem(l.text)
+		for s := range sentences(plain(bare)) {
+			switch {
+			case l.place != sentence.place || s != sentence.text:
+			case last.text == "" || strings.Contains(c.said, clip.First(last.text, maxBefore)):
+				return "", sentence
+			default:
+				text = shortened(last.text, maxSaid) + " "
+				if l.place > last.place+1 && !strings.HasSuffix(text, leftOutHere+" ") { // a heading, or code
+					text += strings.TrimSpace(leftOutHere) + " "
+				}
+				return text, last
+			}
+			last = saying{l.place, l.under, s}
+		}
+	}
+	return "", sentence
 }
 
 // leave tells what is left to do.
@@ -148,7 +182,8 @@ func (c *closingWords) ask(text string) {
 			if i := strings.Index(c.said, clip.First(result.text, maxBefore)); i >= 0 { // it was cut there
 				c.said = strings.TrimSpace(c.said[:i])
 			}
-			c.said += " " + c.untold(result) + shortened(result.text, maxQuestion)
+			before, from := c.pointedAt(result)
+			c.said += " " + c.untold(from) + before + shortened(result.text, maxQuestion)
 			if gap {
 				c.said = marked(c.said)
 			}

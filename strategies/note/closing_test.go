@@ -341,3 +341,16 @@ func TestClosingWordsFitTheRoom(t *testing.T) {
 		t.Error("the next note never tells it in short")
 	}
 }
+
+// TestClosingPointsBack: a sentence that says little without the one before it is told with that.
+func TestClosingPointsBack(t *testing.T) {
+	features.Proves(t, "N13")
+	filler := strings.Repeat("The sessions were looked at one by one, and their counts were set side by side. ", 6)
+	text := filler + "\n\nThe comment is incomplete, as the second session counts other edits.\n\n" +
+		"But the comparison of the trees is still valid. Would you like me to update the comment?"
+	got := thread(render(session("Explain the merge.", said(text), "Later."), note.Options{}))
+	const want = "The comment is incomplete, as the second session counts other edits. But the comparison"
+	if !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+}
