@@ -194,6 +194,7 @@ func words(text string) (string, Origin) {
 	if at := strings.LastIndex(text, localOutput); at > 0 && strings.HasPrefix(text, "<command-") {
 		text = text[at:]
 	}
+	text = behindOutput(text)
 	said := ""
 	if command, ok := element(text, "command-name"); !ok {
 		said = strings.TrimSpace(withoutElements(text))
@@ -207,6 +208,25 @@ func words(text string) (string, Origin) {
 		return "", FromInterruption
 	}
 	return "", FromHarness
+}
+
+// outputs are the elements in which harnesses put what a person's command printed, which may be anything.
+var outputs = []string{"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"}
+
+// behindOutput is a text without the output that it begins with. Elements in output are a part of it, and the last end
+// is where it ends; output without an end goes on to the end of the text.
+func behindOutput(text string) string {
+	if !slices.ContainsFunc(outputs, func(name string) bool { return strings.HasPrefix(text, "<"+name+">") }) {
+		return text
+	}
+	end := len(text)
+	for _, name := range outputs {
+		tag := "</" + name + ">"
+		if at := strings.LastIndex(text, tag); at >= 0 && (end == len(text) || at+len(tag) > end) {
+			end = at + len(tag)
+		}
+	}
+	return strings.TrimSpace(text[end:])
 }
 
 // setsUp reports whether a command of a harness sets up the program or a session of it: with whatever arguments, it

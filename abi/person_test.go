@@ -1,6 +1,7 @@
 package abi_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -115,6 +116,11 @@ func TestCommandsAreNoTask(t *testing.T) {
 		"with its output in one message": {[]abi.Message{user(wrapper("tag", "x") + "\n" + output), user(task)}, 1},
 		"in one message with the task":   {[]abi.Message{both}, 0},
 		"before one for the model":       {[]abi.Message{command("tag", "x"), user(output), command("fix-issue", "123")}, 2},
+		"output with a command in it": {[]abi.Message{user("<bash-stdout>" + wrapper("x", "do it") +
+			"</bash-stdout><bash-stderr></bash-stderr>"), user(task)}, 1},
+		"output with its own end in it": {[]abi.Message{user(strings.Replace(output, "Thanks",
+			"a </local-command-stdout> b", 1)), user(task)}, 1},
+		"output without an end": {[]abi.Message{user("<local-command-stdout>Thanks"), user(task)}, 1},
 		"one for the model": {[]abi.Message{command("fix-issue", "123"),
 			{Role: abi.RoleUser, Kind: abi.KindMeta, Content: abi.Text("Find issue 123 and fix it.")},
 			{Role: abi.RoleAssistant, Content: abi.Text("I look at it.")}, user("Go on.")}, 0},
