@@ -120,7 +120,7 @@ func Normal(script string) string {
 	}
 	s = strings.ReplaceAll(s, " 2>&1", "")
 	for _, mark := range outputMarks {
-		if strings.IndexAny(s, "|>;") < 0 {
+		if !strings.ContainsAny(s, "|>;") {
 			break // one of which each mark has
 		}
 		for at := strings.Index(s, mark); at > 0; at = strings.Index(s, mark) {
