@@ -91,7 +91,10 @@ const localOutput = "<local-command-std" // out, err
 // isCommand reports whether m is a command of a harness, and its output stands in no part of m.
 func (m *Message) isCommand() bool {
 	text := strings.TrimSpace(m.Text())
-	_, ok := element(text, "command-name")
+	if !strings.Contains(text, "<command-name>") {
+		return false
+	}
+	_, ok := element(strings.TrimSpace(withoutElements(text)), "command-name")
 	return ok && !strings.Contains(text, localOutput)
 }
 
@@ -194,12 +197,12 @@ func words(text string) (string, Origin) {
 	if at := strings.LastIndex(text, localOutput); at > 0 && strings.HasPrefix(text, "<command-") {
 		text = text[at:]
 	}
-	text = behindOutput(text)
-	said := ""
-	if command, ok := element(text, "command-name"); !ok {
-		said = strings.TrimSpace(withoutElements(text))
-	} else if args, _ := element(text, "command-args"); args != "" && !setsUp(strings.TrimPrefix(command, "/")) {
-		said = command + " " + args
+	said := strings.TrimSpace(withoutElements(text)) // what a command printed may look like another one
+	if command, ok := element(said, "command-name"); ok {
+		args, _ := element(said, "command-args")
+		if said = ""; args != "" && !setsUp(strings.TrimPrefix(command, "/")) {
+			said = command + " " + args
+		}
 	}
 	switch {
 	case said != "":
@@ -208,25 +211,6 @@ func words(text string) (string, Origin) {
 		return "", FromInterruption
 	}
 	return "", FromHarness
-}
-
-// outputs are the elements in which harnesses put what a person's command printed, which may be anything.
-var outputs = []string{"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"}
-
-// behindOutput is a text without the output that it begins with. Elements in output are a part of it, and the last end
-// is where it ends; output without an end goes on to the end of the text.
-func behindOutput(text string) string {
-	if !slices.ContainsFunc(outputs, func(name string) bool { return strings.HasPrefix(text, "<"+name+">") }) {
-		return text
-	}
-	end := len(text)
-	for _, name := range outputs {
-		tag := "</" + name + ">"
-		if at := strings.LastIndex(text, tag); at >= 0 && (end == len(text) || at+len(tag) > end) {
-			end = at + len(tag)
-		}
-	}
-	return strings.TrimSpace(text[end:])
 }
 
 // setsUp reports whether a command of a harness sets up the program or a session of it: with whatever arguments, it
@@ -281,8 +265,27 @@ func element(text, name string) (string, bool) {
 // for each name takes the whole text.
 const maxOpen = 16
 
+// outputs begin the names of the elements in which harnesses put what a person's command printed: it may be anything.
+var outputs = []string{"local-command-std", "bash-std"}
+
+// endOf is where an element ends that a text begins with, -1 where it has no end. What looks like an element in output
+// is a part of it: the last end counts, and output without one goes on to the end of the text.
+func endOf(text, name string) int {
+	end := "</" + name + ">"
+	at := strings.Index(text, end)
+	if hasAnyPrefix(name, outputs) {
+		if at = strings.LastIndex(text, end); at < 0 {
+			return len(text)
+		}
+	}
+	if at < 0 {
+		return -1
+	}
+	return at + len(end)
+}
+
 // withoutElements is a text without the elements that hold no words of a person.
-// One that is not closed stays.
+// One that is not closed stays, but for output.
 func withoutElements(text string) string {
 	var b strings.Builder
 	open := make(map[string]bool) // names that have no end in what is left
@@ -293,7 +296,7 @@ func withoutElements(text string) string {
 		}
 		end := -1
 		if !open[name] {
-			end = strings.Index(text[at:], "</"+name+">")
+			end = endOf(text[at:], name)
 		}
 		if end < 0 {
 			open[name] = true
@@ -302,7 +305,7 @@ func withoutElements(text string) string {
 			continue
 		}
 		b.WriteString(text[:at])
-		text = text[at+end+len(name)+3:]
+		text = text[at+end:]
 	}
 	b.WriteString(text)
 	return b.String()

@@ -120,6 +120,8 @@ func TestCommandsAreNoTask(t *testing.T) {
 			"</bash-stdout><bash-stderr></bash-stderr>"), user(task)}, 1},
 		"output with its own end in it": {[]abi.Message{user(strings.Replace(output, "Thanks",
 			"a </local-command-stdout> b", 1)), user(task)}, 1},
+		"a command behind a reminder": {[]abi.Message{user("<system-reminder>x</system-reminder>\n" + wrapper("clear", "")),
+			user(task)}, 1},
 		"output without an end": {[]abi.Message{user("<local-command-stdout>Thanks"), user(task)}, 1},
 		"one for the model": {[]abi.Message{command("fix-issue", "123"),
 			{Role: abi.RoleUser, Kind: abi.KindMeta, Content: abi.Text("Find issue 123 and fix it.")},
