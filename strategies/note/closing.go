@@ -116,8 +116,7 @@ func (c *closingWords) further(f finding, l saying) {
 		return
 	}
 	before, _ := c.pointedAt(saying{l.place, l.under, f.text})
-	said := strings.TrimPrefix(f.String(), f.under)
-	c.said, c.last = marked(c.said+" "+strings.TrimSpace(f.under+" "+before+strings.TrimSpace(said))), l.place
+	c.said, c.last = marked(c.said+" "+f.behind(before)), l.place
 }
 
 // backward is how a sentence begins that says little without the one before it.
@@ -411,11 +410,15 @@ var findingWords = newVocabulary("finding")
 type finding struct{ under, text string }
 
 // String is the sentence as it is told.
-func (f finding) String() string {
+func (f finding) String() string { return f.behind("") }
+
+// behind is the sentence as it is told with what stands before it, which ends with a blank.
+func (f finding) behind(before string) string {
+	said := before + shortened(f.text, maxSaid)
 	if f.under != "" {
-		return f.under + " " + shortened(f.text, maxSaid)
+		return f.under + " " + said
 	}
-	return shortened(f.text, maxSaid)
+	return said
 }
 
 // findings are the sentences of a text in which an agent says what it found.

@@ -52,9 +52,3 @@ func (n *Note) Render(o Options) string {
 
 // WithRefusal are the closing words of an agent with what it refuses in them.
 func WithRefusal(text string) string { return new(Memory).withRefusal(closing(text), text) }
-
-// What tells words on checks that run elsewhere.
-var (
-	ChecksElsewhere   = checksElsewhere
-	MayCheckElsewhere = mayCheckElsewhere
-)

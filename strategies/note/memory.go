@@ -13,18 +13,21 @@ import (
 type Memory struct {
 	found    names.Found
 	known    outcome.Known
-	closing  remembered[string]
-	fuller   remembered[string]
-	asked    remembered[ask]
-	offers   remembered[string]
-	findings remembered[[]finding]
-	bindings remembered[[]rule]
-	drops    remembered[[]dropped]
-	refusals remembered[refused]
-	numbered remembered[[]option]
-	readings map[[2]string]*reading // of calls, by their names and arguments; nil where they read no rules
-	loaded   map[loadable]loadedRules
+	closing  remembered[string, string]
+	fuller   remembered[string, string]
+	asked    remembered[string, ask]
+	offers   remembered[string, string]
+	findings remembered[string, []finding]
+	bindings remembered[string, []rule]
+	drops    remembered[string, []dropped]
+	refusals remembered[string, refused]
+	numbered remembered[string, []option]
+	readings remembered[calledAs, *reading] // nil where a call reads no rules
+	loaded   remembered[loadable, loadedRules]
 }
+
+// calledAs is what a call does: its tool, and the arguments.
+type calledAs struct{ name, arguments string }
 
 // loadable is what rules are read off that were loaded: the text, whether it is a project's, and whose agent's.
 type loadable struct {
@@ -44,15 +47,10 @@ func (m *Memory) instructed(text string, project bool, agent string) (list []str
 	if m == nil {
 		return instructed(text, project, agent)
 	}
-	key := loadable{text, project, agent}
-	known, ok := m.loaded[key]
-	if !ok {
-		known.list, known.left, known.rest = instructed(text, project, agent)
-		if m.loaded == nil {
-			m.loaded = make(map[loadable]loadedRules)
-		}
-		m.loaded[key] = known
-	}
+	known := m.loaded.of(loadable{text, project, agent}, func(loadable) (r loadedRules) {
+		r.list, r.left, r.rest = instructed(text, project, agent)
+		return r
+	})
 	return slices.Clip(known.list), known.left, known.rest
 }
 
@@ -61,17 +59,12 @@ func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if m == nil {
 		return readingOf(c)
 	}
-	key := [2]string{c.Name, c.Arguments}
-	known, ok := m.readings[key]
-	if !ok {
+	known := m.readings.of(calledAs{c.Name, c.Arguments}, func(calledAs) *reading {
 		if r, ok := readingOf(c); ok {
-			known = &r
+			return &r
 		}
-		if m.readings == nil {
-			m.readings = make(map[[2]string]*reading)
-		}
-		m.readings[key] = known
-	}
+		return nil
+	})
 	if known == nil {
 		return reading{}, false
 	}
@@ -89,18 +82,18 @@ func askedOf(text string) ask {
 	return ask{said, options}
 }
 
-// remembered is what was read off texts, by text.
-type remembered[T any] map[string]T
+// remembered is what was read off something, mostly a text, by that.
+type remembered[K comparable, T any] map[K]T
 
-// of is what read makes of a text.
-func (r *remembered[T]) of(text string, read func(string) T) T {
-	if v, ok := (*r)[text]; ok {
+// of is what read makes of key.
+func (r *remembered[K, T]) of(key K, read func(K) T) T {
+	if v, ok := (*r)[key]; ok {
 		return v
 	}
-	v := read(text)
+	v := read(key)
 	if *r == nil {
-		*r = make(remembered[T])
+		*r = make(remembered[K, T])
 	}
-	(*r)[text] = v
+	(*r)[key] = v
 	return v
 }

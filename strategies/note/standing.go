@@ -106,20 +106,10 @@ var checksElsewhere = lazy.Regexp(`\bCI\b|(?i)\b(pipeline|workflow run|build|che
 // dated are the closing words of an agent with the last commit where they speak of such checks.
 func (s *standing) dated(said string) string {
 	hash, _, _ := strings.Cut(s.commit, " ")
-	if hash == "" || strings.Contains(said, hash) || !mayCheckElsewhere(said) || !checksElsewhere().MatchString(said) {
+	if hash == "" || strings.Contains(said, hash) || !checksElsewhere().MatchString(said) {
 		return said
 	}
 	return said + commitThen + hash + ")"
-}
-
-// mayCheckElsewhere reports whether a text has a word without which nothing matches [checksElsewhere].
-func mayCheckElsewhere(said string) bool {
-	if strings.Contains(said, "CI") {
-		return true
-	}
-	low := lowerASCII(said)
-	return strings.Contains(low, "pending") || strings.Contains(low, "running") || strings.Contains(low, "queued") ||
-		strings.Contains(low, "in progre")
 }
 
 // commitThen begins the date of words on checks: the last commit before them.

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -371,14 +369,4 @@ func TestWordsOnChecksElsewhere(t *testing.T) {
 		}
 		text = render(session(summary(text)), note.Options{})
 	}
-}
-
-// TestMayCheckElsewhere: no words on checks elsewhere are passed over by the look at them that comes first.
-func TestMayCheckElsewhere(t *testing.T) {
-	words := rapid.StringMatching(note.ChecksElsewhere().String())
-	rapid.Check(t, func(t *rapid.T) {
-		if said := words.Draw(t, "said"); !note.MayCheckElsewhere(said) {
-			t.Fatalf("%q is passed over", said)
-		}
-	})
 }
