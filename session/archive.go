@@ -126,11 +126,10 @@ type archive struct {
 	first, last int
 }
 
-// has reports whether msgs stand in the archive in a row, somewhere after its first so many messages.
+// has reports whether msgs came into the archive in a row, somewhere after its first so many messages.
 // One without an id matches any id.
 func (a *archive) has(after int, msgs []abi.Message) bool {
-	list := a.ordered()
-	list = list[min(after, len(list)):]
+	list := a.list[min(after, len(a.list)):]
 	for from := 0; from+len(msgs) <= len(list) && len(msgs) > 0; from++ {
 		same := true
 		for i := range msgs {

@@ -140,19 +140,23 @@ func Normal(script string) string {
 
 // onOneLine is a script on one line, with one blank between its words.
 func onOneLine(script string) string {
+	if isOneLine(script) { // most are
+		return script
+	}
+	return strings.Join(strings.Fields(lineEnds.Replace(script)), " ")
+}
+
+// isOneLine reports whether a script is of ASCII, and has no white space but single blanks between its words.
+func isOneLine(script string) bool {
 	before := byte(' ')
 	for i := range len(script) {
 		c := script[i]
 		if c < ' ' || c >= utf8.RuneSelf || c == ' ' && before == ' ' {
-			before = ' '
-			break
+			return false
 		}
 		before = c
 	}
-	if before != ' ' {
-		return script // most are
-	}
-	return strings.Join(strings.Fields(lineEnds.Replace(script)), " ")
+	return before != ' '
 }
 
 // outputMarks begin what shortens or redirects the output of a command, or talks after

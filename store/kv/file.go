@@ -32,25 +32,31 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// All of it in one go: a plain file gives less than is asked for at its end alone.
+	// All of it in one go, as a file mostly has as many bytes as it says.
 	b := make([]byte, min(info.Size(), int64(limit))+1)
 	n, err := f.Read(b)
-	if b = b[:n]; n < cap(b) || err != nil {
-		return b, noEnd(err)
+	if b = b[:n]; err == io.EOF {
+		return b, nil
 	}
-	more, err := io.ReadAll(io.LimitReader(f, int64(limit)+1-int64(n)))
-	if b = append(b, more...); err == nil && len(b) > limit {
+	if err == nil && int64(n) != info.Size() {
+		var more []byte
+		more, err = io.ReadAll(io.LimitReader(f, int64(limit)+1-int64(n)))
+		b = append(b, more...)
+	}
+	if err == nil && len(b) > limit {
 		err = errTooLong
 	}
 	return b, err
 }
 
-// noEnd is an error but for that of the end of a file.
-func noEnd(err error) error {
-	if err == io.EOF {
-		return nil
+// readValue reads the file of a key as [readFile] does: what [filePath] names, with one look at it.
+func readValue(root *os.Root, key string, limit int) ([]byte, error) {
+	name := keypath.Of(key)
+	b, err := readFile(root, name, limit)
+	if absent(err) && key != name && keypath.Plain(key) {
+		return readFile(root, key, limit)
 	}
-	return err
+	return b, err
 }
 
 // filePath is where the value of a key is or goes: in the file that a person

@@ -127,11 +127,7 @@ func (kv *Folder) Get(ctx context.Context, ns, key string) (string, bool, error)
 		return "", false, err
 	}
 	defer root.Close()
-	name := keypath.Of(key)
-	b, err := readFile(root, name, kv.opts.MaxValueBytes)
-	if absent(err) && key != name && keypath.Plain(key) { // see filePath
-		b, err = readFile(root, key, kv.opts.MaxValueBytes)
-	}
+	b, err := readValue(root, key, kv.opts.MaxValueBytes)
 	switch {
 	case absent(err):
 		return "", false, nil
