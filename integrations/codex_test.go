@@ -231,14 +231,20 @@ func (c *codex) largest() (n int) {
 	return n
 }
 
-// TestCodexResume: a session that is resumed after a compaction stays as small as that left it.
-func TestCodexResume(t *testing.T) {
-	c := newCodex(t)
+// fill installs the plug, and works until the session was full once.
+func (c *codex) fill(t *testing.T) {
+	t.Helper()
 	c.install(t)
 	c.work(4)
 	c.exec(t, false, "Run the tests.")
 	c.work(4)
-	c.exec(t, true, "Run them once more.") // it is full meanwhile
+	c.exec(t, true, "Run them once more.")
+}
+
+// TestCodexResume: a session that is resumed after a compaction stays as small as that left it.
+func TestCodexResume(t *testing.T) {
+	c := newCodex(t)
+	c.fill(t)
 	small := c.model.Last(t)
 	if largest := c.largest(); !small.Says("compaction_summary-") || small.Size() > largest*2/3 {
 		t.Errorf("%d bytes of %d, a note: %v", small.Size(), largest, small.Says("compaction_summary-"))
@@ -266,11 +272,7 @@ func TestCodexAborts(t *testing.T) {
 // Codex asks once more and goes on.
 func TestCodexGoesOn(t *testing.T) {
 	c := newCodex(t)
-	c.install(t)
-	c.work(4)
-	c.exec(t, false, "Run the tests.")
-	c.work(4)
-	c.exec(t, true, "Run them once more.") // it is full meanwhile
+	c.fill(t)
 	before := len(c.model.Requests())
 	c.model.Say(agenttest.Answer{Hold: true}, agenttest.Answer{Text: "there it is"})
 	killed := make(chan bool)

@@ -1,11 +1,9 @@
 package integrations_test
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,45 +15,20 @@ import (
 	"github.com/kagewasm/kagewasm/internal/agenttest"
 )
 
-// codexApp is Codex as its own windows drive it: requests and notifications in lines of JSON.
+// codexApp is Codex, with requests and notifications.
 type codexApp struct {
-	t     *testing.T
-	in    io.WriteCloser
-	lines *bufio.Scanner
-	id    int
+	*app
+	id int
 }
 
 func (c *codex) app(t *testing.T) *codexApp {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.program, "app-server")
 	cmd.Dir, cmd.Env = c.Project, c.Env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	a := &codexApp{t: t, in: in, lines: bufio.NewScanner(out)}
-	a.lines.Buffer(nil, 64<<20)
+	a := &codexApp{app: startApp(t, cmd)}
 	a.call("initialize", map[string]any{"clientInfo": map[string]any{"name": "test", "version": "1"}})
 	a.send(map[string]any{"method": "initialized"})
 	return a
-}
-
-func (a *codexApp) send(v map[string]any) {
-	data, err := json.Marshal(v)
-	if err == nil {
-		_, err = a.in.Write(append(data, '\n'))
-	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
 }
 
 // message is one of Codex's.

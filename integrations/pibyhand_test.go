@@ -1,9 +1,7 @@
 package integrations_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -12,66 +10,34 @@ import (
 	"github.com/kagewasm/kagewasm/internal/agenttest"
 )
 
-// piApp is pi as its own windows drive it: commands and events in lines of JSON, in the latest session.
-type piApp struct {
-	t     *testing.T
-	in    io.WriteCloser
-	lines *bufio.Scanner
-	cmd   *exec.Cmd
-}
+// piApp is pi, with commands and events, in the latest session.
+type piApp struct{ *app }
 
-func (a *chatAgent) piApp(t *testing.T) *piApp {
+func (a *chatAgent) piApp(t *testing.T) piApp {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), a.program, "--offline", "--provider", "loop", "--model", "m1", "-c", "--mode",
 		"rpc")
 	cmd.Dir, cmd.Env = a.Project, a.Env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &piApp{t: t, in: in, lines: bufio.NewScanner(out), cmd: cmd}
-	p.lines.Buffer(nil, 64<<20)
-	t.Cleanup(p.close)
-	return p
+	return piApp{startApp(t, cmd)}
 }
 
-func (p *piApp) close() {
-	p.in.Close()
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-}
-
-// send sends a command and waits for the answer to it, or for an event that ends what it began.
-func (p *piApp) send(command map[string]any, until string) (said map[string]any) {
+// say sends a command and waits for the answer to it, or for an event that ends what it began.
+func (p piApp) say(command map[string]any, until string) {
 	p.t.Helper()
-	line, err := json.Marshal(command)
-	if err == nil {
-		_, err = p.in.Write(append(line, '\n'))
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	p.send(command)
 	for p.lines.Scan() {
-		said = nil
+		var said map[string]any
 		if json.Unmarshal(p.lines.Bytes(), &said) != nil {
 			continue
 		}
 		if said["type"] == "response" && said["success"] != true {
-			p.t.Fatalf("%s: %s", line, p.lines.Bytes())
+			p.t.Fatalf("%v: %s", command, p.lines.Bytes())
 		}
 		if said["type"] == until || said["type"] == "response" && said["command"] == until {
-			return said
+			return
 		}
 	}
-	p.t.Fatalf("%s: pi ended, and said no %s", line, until)
-	return nil
+	p.t.Fatalf("%v: pi ended, and said no %s", command, until)
 }
 
 // TestPiByHand: a compaction that a person asks for goes through us and asks no model, also behind a turn that they
@@ -93,20 +59,20 @@ func TestPiByHand(t *testing.T) {
 			app := a.piApp(t)
 			asked := len(a.model.Requests())
 			a.model.Say(agenttest.Answer{Hold: true})
-			app.send(map[string]any{"type": "prompt", "message": "a question that is broken off"}, "prompt")
+			app.say(map[string]any{"type": "prompt", "message": "a question that is broken off"}, "prompt")
 			for len(a.model.Requests()) == asked {
 				time.Sleep(10 * time.Millisecond)
 			}
-			app.send(map[string]any{"type": "abort"}, "abort")
+			app.say(map[string]any{"type": "abort"}, "abort")
 			asked = len(a.model.Requests())
-			app.send(map[string]any{"type": "compact", "customInstructions": "keep the names of tests"}, "compact")
+			app.say(map[string]any{"type": "compact", "customInstructions": "keep the names of tests"}, "compact")
 			if n := len(a.model.Requests()) - asked; n != 0 {
 				t.Errorf("the model was asked %d times", n)
 			}
 			if all, ours := a.compactions(t); all != 1 || ours != 1 || a.recordedCompactions(t) != 1 {
 				t.Errorf("%d compactions, %d of them ours, %d in the store", all, ours, a.recordedCompactions(t))
 			}
-			app.send(map[string]any{"type": "prompt", "message": "go on"}, "agent_end")
+			app.say(map[string]any{"type": "prompt", "message": "go on"}, "agent_end")
 			app.close()
 			small := a.model.Last(t)
 			chatPairsWhole(t, len(a.model.Requests()), small)
