@@ -192,7 +192,7 @@ func BenchmarkRecount(b *testing.B) {
 // TestAdversarialTime: no input takes more than 40 times what prose takes.
 func TestAdversarialTime(t *testing.T) {
 	size := soak.Count(1<<16, 1<<18, 1<<20)
-	if raceEnabled {
+	if cost.Raced {
 		size = 1 << 14
 	}
 	for _, e := range encodings {

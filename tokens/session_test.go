@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
@@ -52,7 +53,7 @@ func sessions(tb testing.TB) []string {
 // Real text counts exactly as tiktoken counts it, whole and line by line.
 func TestSessionsCountAsTiktoken(t *testing.T) {
 	budget := soak.Count(1<<19, 5<<20, 1<<40) // bytes of text; the plain count is slow, more so under -race
-	if raceEnabled {
+	if cost.Raced {
 		budget = 1 << 20
 	}
 	paths := sessions(t)

@@ -37,7 +37,7 @@ var (
 // it only runs f.
 func (b Bound) Check(t testing.TB, what string, n int, f func()) {
 	t.Helper()
-	if raced {
+	if Raced {
 		f()
 		return
 	}

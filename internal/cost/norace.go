@@ -2,4 +2,5 @@
 
 package cost
 
-const raced = false
+// Raced says whether the race detector runs.
+const Raced = false

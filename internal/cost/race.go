@@ -2,5 +2,5 @@
 
 package cost
 
-// raced: the race detector takes ten times as long, and its memory is counted.
-const raced = true
+// Raced says whether the race detector runs: it takes ten times as long, and its memory is counted.
+const Raced = true

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -29,7 +30,7 @@ type memory struct{ before int64 }
 // held; on Linux it must be able to.
 func watchMemory(t *testing.T) memory {
 	t.Helper()
-	if raceDetector {
+	if cost.Raced {
 		t.Log("memory is not held: the race detector has several times as much")
 		return memory{-1}
 	}

@@ -245,6 +245,9 @@ func timePerFuel(t *testing.T, module []byte, fuel int64) float64 {
 // maxTimePerFuel is how long a unit of fuel may last, in nanoseconds: 15 times what it
 // lasts in a loop that loads numbers and hands nothing over.
 func maxTimePerFuel(t *testing.T) float64 {
+	if cost.Raced {
+		t.Skip("the race detector slows the host down, and not the machine code that it is held against")
+	}
 	c := &carrier{}
 	c.run(func() { c.op(slices.Repeat([]byte{wasm.OpI32Const, 0, 0x28, 0, 0, wasm.OpDrop}, 100)...) })
 	plain := timePerFuel(t, c.module(), 1_000_000)

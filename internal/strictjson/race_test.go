@@ -1,5 +1,0 @@
-//go:build race
-
-package strictjson_test
-
-func init() { linearSize = 2 << 20 }
