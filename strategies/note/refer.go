@@ -97,10 +97,11 @@ func (t *turn) answersTo(before *turn) bool {
 	return t.answers() && asks(before.said) && !asks(cmp.Or(t.words, t.opens))
 }
 
-// repliesTo reports whether a turn begins with an answer to what the agent asked at the end of the one before, and goes
-// on.
+// repliesTo reports whether a turn answers what the agent asked at the end of the one before, and says something else:
+// it begins with that, "yes, and ...", or orders it beside, "is all committed? then do it".
 func (t *turn) repliesTo(before *turn) bool {
-	return !t.answers() && t.again == 0 && asks(before.said) && replies(cmp.Or(t.words, t.opens))
+	words := cmp.Or(t.words, t.opens)
+	return !t.answers() && t.again == 0 && asks(before.said) && (replies(words) || orders(words))
 }
 
 // takesUp reports whether a turn takes up what the agent said at the end of the one before without having asked:

@@ -124,8 +124,12 @@ func pieceOf(said, piece string) string {
 // replyingWords are how people begin an answer to what somebody asked.
 var replyingWords = newVocabulary("replying")
 
-// acceptingWords are how people begin to take up what somebody said.
-var acceptingWords = newVocabulary("accepting")
+// acceptingWords are how people begin to take up what somebody said, orderingWords how they tell somebody to do what he
+// proposed.
+var (
+	acceptingWords = newVocabulary("accepting")
+	orderingWords  = newVocabulary("ordering")
+)
 
 // accepts reports whether words take up what somebody said, and say something by themselves: "great, book it", "let's
 // go with the second one". Thanks do not.
@@ -134,7 +138,26 @@ func accepts(words string) bool {
 		return false
 	}
 	for s := range sentences(strings.TrimSpace(words)) {
-		return acceptingWords.begins(s) || replies(s)
+		if acceptingWords.begins(s) || replies(s) {
+			return true
+		}
+		break
+	}
+	return orders(words)
+}
+
+// orders reports whether words tell somebody to do what he proposed, beside what else they say: "Is all of it
+// committed? If so, do it."
+func orders(words string) bool {
+	if len(words) > maxAccepted {
+		return false
+	}
+	for s := range sentences(strings.TrimSpace(words)) {
+		for clause := range strings.SplitSeq(s, ",") {
+			if orderingWords.begins(strings.TrimSpace(clause)) && !isQuestion(s) {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -147,7 +147,8 @@ func TestOffersThatAreTakenUp(t *testing.T) {
 		"**The ferry** Leaves: 11:15; Seats: Deck: 45 kr; Saloon: 80 kr The cheapest seat there and back is 62 kr."
 	long := strings.Repeat("The island has one road and no cars. ", 8)
 	for _, answer := range []string{"Great! Let's go with the deck. Can you get me a seat?",
-		"I'll take the saloon, please.", "ok, book the deck of the first one for Ane and me"} {
+		"I'll take the saloon, please.",
+		"Is my bill of last week paid? If so, do it, I mean the deck.", "ok, book the deck of the first one for Ane and me"} {
 		msgs := session("Which boats go to Hjelm on Friday?", said(offer), answer, said(long), "And what is there to see?",
 			said(long))
 		text := render(msgs, note.Options{})
@@ -158,6 +159,23 @@ func TestOffersThatAreTakenUp(t *testing.T) {
 			text = render(session(summary(text)), note.Options{})
 		}
 	}
+	t.Run("one that is asked, and ordered beside another wish, before others", func(t *testing.T) {
+		msgs := session("Look.", said("I see some ways. "+long+"\n\n"+listOf(4)+"\nThe first is cheaper. "+
+			"Want me to tackle these?"), "is all of it committed? if yes, do it, if not commit first", said(long))
+		for i := range 30 {
+			msgs = append(msgs, session(fmt.Sprintf("Now tell me of part %d of the island.", i), said(long))...)
+		}
+		told := 0
+		for budget := 600; budget < 3000; budget += 200 {
+			got := thread(render(msgs, note.Options{Budget: budget}))
+			if strings.Contains(got, "move table 4 ") && strings.Contains(got, "Want me to tackle these?") {
+				told++
+			}
+		}
+		if told < 8 {
+			t.Errorf("told in %d of 12 notes", told)
+		}
+	})
 	t.Run("one that is too long is told as other closing words are", func(t *testing.T) {
 		msgs := session("Look.", said("I see many ways:\n\n"+listOf(40)+"\nThe first is cheaper."), "let's go with the first")
 		if got := thread(render(msgs, note.Options{})); !strings.Contains(got, "- Agent: I see many ways: move table 1 ") ||

@@ -41,6 +41,7 @@ type Action struct {
 
 	open          File   // what it does to the file that is open, where it names none
 	before, after string // the text that an edit replaces, and the one it puts there
+	puts          int    // how many lines it puts in the place of those that it names
 }
 
 // Arg is a short argument.
@@ -86,6 +87,9 @@ func of(tool string, arguments []toolcall.Pair) *Action {
 	case a.Script == "":
 		a.Files = d.files()
 		a.open = File{Use: useOf(d.verb), From: d.from, Last: d.last}
+		if d.ranged {
+			a.puts = d.puts
+		}
 	case d.shell:
 		a.Commands = toolcall.Commands(a.Script)
 		a.steps()
@@ -110,6 +114,8 @@ type draft struct {
 	source, to string // of a move
 	shell      bool   // the script is one of a shell
 	from, last int    // lines
+	puts       int    // lines of the text for the place of those that are named by their numbers
+	ranged     bool   // where these end is said
 	patched    []File
 }
 
@@ -149,6 +155,8 @@ func (d *draft) place(key, value string) {
 		d.action.before = value
 	case "new_string", "new_str", "newText":
 		d.action.after = value
+	case "text", "replacement_text", "new_text":
+		d.puts = len(textLines(strings.TrimSuffix(strings.TrimSuffix(value, "\n"), "end_of_edit")))
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n <= 0 {
@@ -158,7 +166,7 @@ func (d *draft) place(key, value string) {
 	case "start_line", "insert_line", "line_start":
 		d.from, d.last = n, max(n, d.last)
 	case "end_line", "line_end":
-		d.last = n
+		d.last, d.ranged = n, true
 	}
 }
 
@@ -261,6 +269,15 @@ func (a *Action) Answered(result string) {
 		a.open.Path = name
 		a.Files, a.Kind = []File{a.open}, Changes
 	}
+}
+
+// Made takes that the call ended well: an edit that puts a text in the place of lines, which it names by their numbers,
+// changed as many lines as the text has.
+func (a *Action) Made() {
+	if a.puts == 0 || len(a.Files) != 1 || a.Files[0].Use != Edited || a.Files[0].From == 0 {
+		return
+	}
+	a.Files[0].Last = a.Files[0].From + a.puts - 1
 }
 
 // plain is the name of the tool without that of its server, in lower case.

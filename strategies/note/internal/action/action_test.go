@@ -100,6 +100,14 @@ func TestFilesOfTools(t *testing.T) {
 		if a.Kind != action.Changes || told(a.Files) != "edits /srv/a.go 7-9" {
 			t.Errorf("kind %d, %q", a.Kind, told(a.Files))
 		}
+		for text, want := range map[string]string{"x": "edits /srv/a.go 7-7", "x\n\ny\nz\n": "edits /srv/a.go 7-10",
+			"": "edits /srv/a.go 7-9", "x\ny\nend_of_edit": "edits /srv/a.go 7-8"} {
+			a := of(t, "edit", args{"start_line": 7, "end_line": 9, "replacement_text": text})
+			a.Answered("File updated.\n(Open file: /srv/a.go)\n(Current directory: /srv)\nbash-$")
+			if a.Made(); told(a.Files) != want {
+				t.Errorf("%q put there: %q, want %q", text, told(a.Files), want)
+			}
+		}
 		none := of(t, "edit", args{"text": "x"})
 		if none.Answered("Edited."); none.Kind != action.Does || len(none.Files) > 0 {
 			t.Errorf("kind %d, %q", none.Kind, told(none.Files))

@@ -23,6 +23,9 @@ var (
 	actsThatLook = newBeginnings("acts that look")
 	prepares     = newBeginnings("prepares")
 	shows        = set.Of(wordLists["shows"]...)
+	looking      = set.Of(wordLists["programs that look"]...)
+	beside       = set.Of(wordLists["programs beside"]...)
+	looksNot     = set.Of(wordLists["looks not"]...)
 	lookers      = set.Of(wordLists["looks"]...)
 	readers      = set.Of(wordLists["reads"]...)
 	silent       = set.Of(wordLists["silent"]...)
@@ -70,6 +73,24 @@ func (a *Action) steps() {
 			Removes: n.removes, Makes: n.makes})
 		a.Files = append(a.Files, n.files...)
 	}
+}
+
+// OnlyLooks reports whether the script reads files or looks for something in them, and does nothing else.
+func (a *Action) OnlyLooks() bool {
+	looks := false
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		switch {
+		case c.SetsScene():
+		case len(c.Words) == 0 || !looking[c.Words[0]] && !beside[c.Words[0]],
+			slices.ContainsFunc(c.Words, func(w string) bool { return looksNot[w] }),
+			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }):
+			return false
+		default:
+			looks = looks || looking[c.Words[0]]
+		}
+	}
+	return looks
 }
 
 func kindOf(c *toolcall.Command, n *named) StepKind {

@@ -89,6 +89,9 @@ func (b *builder) result(m *abi.Message, text string) {
 	if o.Dropped {
 		return
 	}
+	if o.Passed {
+		a.Made()
+	}
 	b.done(a, text, o)
 	if o.Passed {
 		changed(b.failures, a, func(*Failure) bool { return true })

@@ -31,8 +31,8 @@ func classify(w string, quoted bool) class {
 	var f features
 	f.read(w)
 	switch {
-	case f.digits == 0 && f.letters == 0:
-		return none
+	case f.digits == 0 && f.letters == 0, strings.IndexByte(w, ',') >= 0:
+		return none // numbers in groups are told where they are said
 	case w[0] == '-':
 		if f.letters >= 3 {
 			return symbol
@@ -170,7 +170,7 @@ func classifyPath(w string, quoted bool) class {
 		named = named || f.ext || f.underscore || f.digits > 0 || f.dots > 0 || strings.IndexByte(p, '-') > 0
 	}
 	switch {
-	case !letters || parts == 0 || !quoted && (isRate(w) || isSeries(w)):
+	case !letters || parts == 0 || !quoted && (isRate(w) || isSeries(w)) || isReplacement(w):
 		return none
 	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3,
 		parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
@@ -178,6 +178,15 @@ func classifyPath(w string, quoted bool) class {
 	}
 	return none
 }
+
+// isReplacement reports whether w tells an editor of streams what to replace, s/old/new/g, and names no file.
+func isReplacement(w string) bool {
+	parts := strings.Split(w, "/")
+	return len(parts) == 4 && parts[0] == "s" && parts[1] != "" && replacementFlags[parts[3]]
+}
+
+// replacementFlags say how a replacement is done.
+var replacementFlags = set.Of("", "g", "gi", "ig", "gI", "Ig", "i", "I", "p", "gp")
 
 // isRate reports whether w is an amount for something, 25/h or $30-60/mo, and no file.
 func isRate(w string) bool {

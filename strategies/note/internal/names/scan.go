@@ -87,16 +87,33 @@ func isMode(w string) bool {
 }
 
 // groupsEnd is where a number ends that begins at start and of which the first group is
-// read up to i: 1,337.5 and 1.299,95 and 12'000 are one number each.
+// read up to i: 1,337.5 and 1.299,95 and 12'000 are one number each, 800-2,000 and 8,000-20,000 one range each.
 func groupsEnd(s string, start, i int) int {
 	if i == start || s[i-1] == '.' {
 		return i
 	}
+	from := start
 	for k := start; k < i; k++ {
-		if !isDigit(s[k]) && s[k] != '.' {
+		if s[k] == '-' && from == start && k > start && k-start < 4 {
+			from = k + 1
+		} else if !isDigit(s[k]) && s[k] != '.' {
 			return i
 		}
 	}
+	if end := numberEnd(s, from, i); end == i {
+		return i
+	} else if i = end; from > start {
+		return i
+	}
+	if i+1 < len(s) && s[i] == '-' && isDigit(s[i+1]) {
+		i += 1 + clip.Digits(s[i+1:])
+		return numberEnd(s, i, i)
+	}
+	return i
+}
+
+// numberEnd is where a number that begins at start, and whose first group is read up to i, ends.
+func numberEnd(s string, start, i int) int {
 	for i+1 < len(s) && (s[i] == ',' || s[i] == '\'') {
 		group := clip.Digits(s[i+1 : min(len(s), i+5)])
 		decimals := s[i] == ',' && strings.Contains(s[start:i], ".") && group <= 2

@@ -99,6 +99,7 @@ func TestScanListing(t *testing.T) {
 		{"sizes of files", "total 512\n-rw-r--r--  1 alex  staff  36414 Jan 20 2026 a_b/c.go\n" +
 			"drwxr-xr-x@ 12 alex staff 4096 Jan 20 10:11 d_e/f.go\nand 4711", "n:512 p:a_b/c.go p:d_e/f.go n:4711"},
 		{"a pattern is no path", "ls store/lease*.go docs/* and **store/lock.go**", "p:store/lock.go"},
+		{"what sed replaces is no path", "sed 's/main-new/main/g' s/a_b/c/gi and s/main/x.go", "p:s/main/x.go"},
 		{"a rate and numbers of one kind are no paths", "25/h or SLR124/133/158, in 2026/a.md", "s:SLR124 p:2026/a.md"},
 		{"folders of years and numbers in code are", "`2024/src`, 2024/etc-x and `v1/2`", "p:2024/src p:2024/etc-x p:v1/2"},
 		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
@@ -117,6 +118,7 @@ func TestNumbersWhole(t *testing.T) {
 	features.Proves(t, "N8")
 	for _, tc := range []struct{ number, parts string }{
 		{"1773489600000", ""}, {"1,337", "337 1"}, {"12,345,678", "12 345 678 345,678"}, {"1,337.5", "337.5 1 337"},
+		{"800-2,000", "800-2 800 000 2,000"}, {"8,000-20,000", "8,000 20,000 000 -20"}, {"100-1,200,000", "200 200,000"},
 		{"1.299,95", "1.299 299,95 299"}, {"0.8825", "8825"}, {"+49 30 901820-0", "901820"},
 	} {
 		t.Run(tc.number, func(t *testing.T) {
@@ -134,8 +136,12 @@ func TestNumbersWhole(t *testing.T) {
 			}
 		})
 	}
-	if got := strings.Join(names.ScanAll("It has 1773489600000 rows.", false), " "); got != "n:1773489600000" {
-		t.Errorf("%q", got)
+	for text, want := range map[string]string{"It has 1773489600000 rows.": "n:1773489600000",
+		"It costs $800-2,000, and $8,000-20,000 in house.": "",
+		"2026-02-10,337 and 2026-02-11":                    "n:2026-02-10 n:337 n:2026-02-11"} {
+		if got := strings.Join(names.ScanAll(text, false), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

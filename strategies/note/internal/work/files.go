@@ -42,6 +42,9 @@ func (w *Work) change(ch action.File) {
 		return
 	}
 	w.settled("", ch.Path)
+	for _, c := range w.checks {
+		c.stale = c.stale || ch.Use != action.Deleted // what was made to try something goes
+	}
 	f := w.file(ch.Path)
 	if ch.Use != action.Deleted { // a folder that was deleted is there again
 		w.files = slices.DeleteFunc(w.files, func(o *file) bool {

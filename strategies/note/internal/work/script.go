@@ -17,6 +17,9 @@ import (
 // script takes a script and how it ended. Told is what its step says of its checks.
 func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *Ended) {
 	acts, changes, check, key := false, false, checkName(a), toolcall.Normal(a.Script)
+	if listsForgeChecks(a) {
+		w.forge = cmp.Or(readForgeChecks(text), w.forge)
+	}
 	for i := range a.Steps {
 		switch s := &a.Steps[i]; s.Kind {
 		case action.Acts:
@@ -43,6 +46,8 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *En
 	case changes && !broken:
 		w.settled(key, "")
 		w.effects(a, text, o)
+	case !changes && check == "" && a.OnlyLooks():
+		w.looks++
 	case !changes && check == "":
 		w.others++
 	}

@@ -20,15 +20,16 @@ type Work struct {
 
 	harness  outcome.Harness
 	open     map[string]*action.Action
-	files    []*file  // in the order of their last change
-	did      []deed   // what changed something else, in order
-	prepared []string // commands that are told in short
-	checks   []*check // in the order of their last run
-	failed   []failed // calls that were to change something and failed
-	answers  []string // of the person
-	agents   []string // what was handed to other agents
-	looks    int      // reads and searches
-	others   int      // other commands
+	files    []*file      // in the order of their last change
+	did      []deed       // what changed something else, in order
+	prepared []string     // commands that are told in short
+	checks   []*check     // in the order of their last run
+	forge    *forgeChecks // as they were listed last
+	failed   []failed     // calls that were to change something and failed
+	answers  []string     // of the person
+	agents   []string     // what was handed to other agents
+	looks    int          // reads and searches
+	others   int          // other commands
 	tries    *tries
 	before   map[string]*action.Action // the last call to each tool that changed something
 }
@@ -41,6 +42,7 @@ type check struct {
 	where    string         // that it passed in, where it passed in something else
 	failures int            // since it last passed
 	before   bool           // it passed before it failed
+	stale    bool           // files were changed since it last ran
 	last     end
 }
 
@@ -59,6 +61,9 @@ const (
 	inAnother = " in another one"
 	inHook    = " in the hook of a commit"
 )
+
+// changedSince stands behind a check that passed where files were changed after it.
+const changedSince = " (files were changed after it)"
 
 // failed is a call that failed.
 type failed struct {
@@ -175,6 +180,9 @@ func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Out
 	if o.Dropped {
 		return nil, o
 	}
+	if o.Passed {
+		a.Made()
+	}
 	w.tries.take(a.Steps)
 	return a, o
 }
@@ -230,7 +238,7 @@ func (w *Work) checked(name string, parts, ran []action.Check, o outcome.Outcome
 	if c.last == passed && !o.Passed {
 		c.failures, c.before = 0, true
 	}
-	switch c.command, c.left, c.where = name, parts, ""; {
+	switch c.command, c.left, c.where, c.stale = name, parts, "", false; {
 	case o.Passed:
 		c.last = passed
 		for _, before := range w.checks {
@@ -299,6 +307,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	}
 	add("Also ran: ", folded(w.prepared), ", ")
 	add("Checks: ", w.told(), "; ")
+	add(onForge, w.forge.list(), ", ")
 	if n := len(w.failed) - maxFailed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that failed before these")
 	}
@@ -437,10 +446,14 @@ func (c *check) String() string {
 		return s + "failed " + times + ", then was aborted"
 	case c.last == aborted:
 		return s + "was aborted"
-	case c.last == passed && c.failures > 0:
-		return s + "failed " + times + ", then passed" + c.where
 	case c.last == passed:
-		return s + "passed" + c.where
+		if c.failures > 0 {
+			s += "failed " + times + ", then "
+		}
+		if s += "passed" + c.where; c.stale {
+			s += changedSince
+		}
+		return s
 	case c.last == broken && c.before && c.failures > 1:
 		return s + "passed, then failed " + times
 	case c.last == broken && c.before:
