@@ -269,19 +269,53 @@ const maxOpen = 16
 var outputs = []string{"local-command-std", "bash-std"}
 
 // endOf is where an element ends that a text begins with, -1 where it has no end. What looks like an element in output
-// is a part of it: the last end counts, and output without one goes on to the end of the text.
+// is a part of it: the last end counts, and output without one goes on to the end of the text. Other elements may hold
+// their own tags, as a reminder that shows a file does.
 func endOf(text, name string) int {
 	end := "</" + name + ">"
-	at := strings.Index(text, end)
 	if hasAnyPrefix(name, outputs) {
-		if at = strings.LastIndex(text, end); at < 0 {
-			return len(text)
+		if at := strings.LastIndex(text, end); at >= 0 {
+			return at + len(end)
 		}
+		return len(text)
 	}
+	at := strings.Index(text, end)
 	if at < 0 {
 		return -1
 	}
-	return at + len(end)
+	return around(text, name, at+len(end))
+}
+
+// maxTags is how many tags of one name are looked at to find the end of an element.
+const maxTags = 64
+
+// around is where an element ends that a text begins with, and of which the first end tag ends at first: behind the tag
+// that closes as many as were opened, or, where that one stands within a line, behind the next one that ends its line
+// with nothing opened between. Where neither ends a line, words of a person may stand before it: the first tag counts.
+func around(text, name string, first int) int {
+	opens, closes := "<"+name, "</"+name+">"
+	depth, at := 0, 0
+	for range maxTags {
+		to := strings.Index(text[at:], closes)
+		if to < 0 {
+			return first
+		}
+		if from := strings.Index(text[at:at+to], opens); from >= 0 {
+			depth, at = depth+1, at+from+len(opens)
+			continue
+		}
+		at += to + len(closes)
+		if depth = max(0, depth-1); depth == 0 && endsLine(text[at:]) {
+			return at
+		}
+	}
+	return first
+}
+
+// endsLine reports whether a line, or another element, begins right behind what stands before a text.
+func endsLine(text string) bool {
+	text = strings.TrimLeft(text, " \t\r")
+	return text == "" || text[0] == '\n' || text[0] == '<'
 }
 
 // withoutElements is a text without the elements that hold no words of a person.

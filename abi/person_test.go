@@ -28,6 +28,18 @@ func TestOrigins(t *testing.T) {
 			"person", "Mend it."},
 		{"a reminder behind another", "Mend it.\n<system-reminder>a</system-reminder> " +
 			"<system-reminder>b</system-reminder>", "person", "Mend it."},
+		{"a reminder that holds one", "<system-reminder>\na <system-reminder>b</system-reminder> c\n</system-reminder>",
+			"harness", ""},
+		{"a reminder that ends with one", "<system-reminder>a\n<system-reminder>b</system-reminder></system-reminder>",
+			"harness", ""},
+		{"a reminder that shows a file with one", "<system-reminder>\nNote: a.md was modified:\n     1\tUse " +
+			"<system-reminder>be terse</system-reminder> in prompts\n</system-reminder>\nMend it.", "person", "Mend it."},
+		{"a reminder that quotes an end", "<system-reminder>\nIt ends with </system-reminder> always.\n</system-reminder>",
+			"harness", ""},
+		{"a reminder that quotes a beginning", "<system-reminder>\nIt begins with <system-reminder> always.\n" +
+			"</system-reminder>\nMend it.", "person", "Mend it."},
+		{"a reminder before words that quote an end", "<system-reminder>a</system-reminder>\nStrip </system-reminder> from " +
+			"it.", "person", "Strip </system-reminder> from it."},
 		{"words that speak of one", "What does <system-reminder> do?", "person", "What does <system-reminder> do?"},
 		{"an interruption", "[Request interrupted by user for tool use]", "interruption", ""},
 		{"an interruption of Codex", "<turn_aborted>\nThe user interrupted it.\n</turn_aborted>", "interruption", ""},

@@ -91,6 +91,38 @@ func TestDescendWithAModel(t *testing.T) {
 	}
 }
 
+// TestDescendByOne: of questions and answers exactly 10 stay, then 9 and so on, whoever summarizes the others and
+// whichever of the two begins what stays.
+func TestDescendByOne(t *testing.T) {
+	features.Proves(t, "A11")
+	msgs := []abi.Message{{ID: "task", Role: abi.RoleUser, Content: abi.Text("Mend the depot.")}}
+	for i := range 50 {
+		msgs = append(msgs,
+			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("Part %d is mended.", i))},
+			abi.Message{ID: fmt.Sprint("q", i), Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("Then mend part %d.", i+1))})
+	}
+	answers := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Text: inForm(r, "The depot closes at six.")}
+	})
+	for name, m := range map[string]abi.Model{"no model": nil, "a model": answers} {
+		t.Run(name, func(t *testing.T) {
+			var given [][]abi.Message
+			s := open(t, newCompactor(t, kagewasm.Options{Model: m,
+				Policy: kagewasm.Policy{Recovery: kagewasm.RecoverDescend}}), 1_000_000, msgs)
+			if _, err := s.Dispatch(t.Context(), takes(2, &given)); err != nil {
+				t.Fatal(err)
+			}
+			var kept []int
+			for _, msgs := range given[1:] {
+				kept = append(kept, len(msgs)-2) // beside the task and the note
+			}
+			if want := []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}; !slices.Equal(kept, want) {
+				t.Errorf("kept %d, want %d", kept, want)
+			}
+		})
+	}
+}
+
 // TestDescendToNothing: with nothing left, and still refused, it warns with the state and
 // returns an error that is final.
 func TestDescendToNothing(t *testing.T) {
