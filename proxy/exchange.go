@@ -158,6 +158,11 @@ func (e *exchange) prepared(r *http.Request) (sent []byte) {
 
 // compact compacts where the client asks for it, has it managed, or the request is too long.
 func (e *exchange) compact(ctx context.Context) (err error) {
+	if e.engine.Model.ContextWindow == nil { // which the policy may want to be known
+		if _, err := e.engine.Compactor.Limits(e.forPolicy()); err != nil {
+			return err
+		}
+	}
 	if e.how != askedNot {
 		e.item, err = e.compacted(ctx)
 		return err
@@ -230,8 +235,12 @@ func (e *exchange) due() bool {
 
 // policy is the one that holds for the conversation.
 func (e *exchange) policy() (kagewasm.Policy, error) {
-	return e.engine.Compactor.Policy(abi.Session{ID: e.family.id, AgentPath: e.family.agent,
-		Model: e.engine.Model.Name()})
+	return e.engine.Compactor.Policy(e.forPolicy())
+}
+
+// forPolicy is the conversation as far as policies go by it.
+func (e *exchange) forPolicy() abi.Session {
+	return abi.Session{ID: e.family.id, AgentPath: e.family.agent, Model: e.engine.Model.Name()}
 }
 
 // floor is the least size at which a compaction can be due.

@@ -180,6 +180,12 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 	}
 	e.says = says{what: "none", reason: string(r.ReasonCode)}
 	e.branch.counted = measured{r.TokensAfter, len(e.seen), e.plan}
+	if made == nil && paysShort(e, why, r) {
+		if err := req.Commit(ctx, result); err != nil {
+			return false, err
+		}
+		e.says.reason = "shortened"
+	}
 	if made == nil {
 		e.branch.quiet = extent{e}.estimate() + window/50
 		return false, nil
@@ -188,9 +194,19 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 	e.branch.quiet = 0
 	e.branch.plans = append(e.branch.plans, made)
 	e.plan, e.branch.counted.under = made, made
-	e.says = says{what: "compacted", reason: string(r.ReasonCode), before: r.TokensBefore, after: r.TokensAfter,
-		record: made.record}
+	e.says.what, e.says.before, e.says.after, e.says.record = "compacted", r.TokensBefore, r.TokensAfter, made.record
 	return r.TokensAfter < r.TokensBefore, nil
+}
+
+// paysShort reports whether it pays to send what a look only shortened: the provider's cache holds nothing of the
+// conversation, or has to give it up, as the conversation is too long as it came.
+func paysShort(e *exchange, why look, r *kagewasm.Report) bool {
+	long := e.floor()
+	if r.ReasonCode == abi.ReasonNotWorthIt {
+		long = e.window()
+	}
+	return r.TokensAfter < r.TokensBefore && (e.cold || why.exceeded != nil ||
+		float64(r.TokensBefore)*extent{e}.scale() >= float64(long))
 }
 
 // noteOf is the note of a compaction, with what stays before it and the note points to.

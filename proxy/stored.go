@@ -184,7 +184,7 @@ func (e archive) follow(ctx context.Context, h *session.History, came *reading) 
 }
 
 // restore takes in what the store has of a session that the proxy does not know any more:
-// the compactions of the conversation that the request goes on with.
+// what compactions and pruning made of the conversation that the request goes on with.
 func (e archive) restore(ctx context.Context) {
 	f := e.family
 	if f.restored || e.p.opts.Store == nil {
@@ -197,9 +197,6 @@ func (e archive) restore(ctx context.Context) {
 		one, err := e.p.opts.Store.Session(ctx, key)
 		if err != nil || one == nil {
 			return
-		}
-		if one.Compactions == 0 {
-			continue
 		}
 		if came == nil {
 			if came, err = e.reading(ctx, e.doc.doc); err != nil {
@@ -243,8 +240,11 @@ func (e archive) restored(came *reading, id string, h *session.History) *branch 
 	for i := range came.msgs {
 		at[came.msgs[i].ID] = i
 	}
-	records := h.Compactions()
-	if len(records) == 0 || e.origin != nil && records[len(records)-1].ID == e.origin.Record {
+	last := "" // none where outputs were shortened alone
+	if records := h.Compactions(); len(records) > 0 {
+		last = records[len(records)-1].ID
+	}
+	if last != "" && e.origin != nil && last == e.origin.Record {
 		return nil // the client has it all
 	}
 	upTo := e.goesOn(came, at, h)
@@ -262,7 +262,7 @@ func (e archive) restored(came *reading, id string, h *session.History) *branch 
 		e.p.opts.Log("proxy: " + id + ": " + err.Error())
 		return nil
 	}
-	p.session, p.record, p.elements = id, records[len(records)-1].ID, elements
+	p.session, p.record, p.elements = id, last, elements
 	return &branch{seen: slices.Clone(e.seen[:elements]), plans: []*plan{p}}
 }
 

@@ -98,8 +98,8 @@ func TestDescendByOne(t *testing.T) {
 	msgs := []abi.Message{{ID: "task", Role: abi.RoleUser, Content: abi.Text("Mend the depot.")}}
 	for i := range 50 {
 		msgs = append(msgs,
-			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("Part %d is mended.", i))},
-			abi.Message{ID: fmt.Sprint("q", i), Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("Then mend part %d.", i+1))})
+			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("Part %d is done.", i))},
+			abi.Message{ID: fmt.Sprint("q", i), Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("Mend part %d.", i+1))})
 	}
 	answers := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Text: inForm(r, "The depot closes at six.")}

@@ -50,7 +50,9 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 	}
 	// A person's message that would go last stays with its answers, where the target does not need it
 	// to go, and nobody said how much stays.
-	if n := len(c.units) - 1; window < len(v.Messages) && n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 && abi.Persons(v.Messages)[c.units[n][0]] {
+	n := len(c.units) - 1
+	if window < len(v.Messages) && n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 &&
+		abi.Persons(v.Messages)[c.units[n][0]] {
 		less := none
 		for _, u := range c.units[:n] {
 			less = less.with(v, u)
