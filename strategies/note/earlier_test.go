@@ -2,6 +2,8 @@ package note_test
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,6 +100,42 @@ func TestEarlierSummaryOfWhatIsTold(t *testing.T) {
 	told := lines(session("Move them.", work, done, theirs, "Mend it.", work, done))
 	if alone < 4 || 2*told > alone {
 		t.Errorf("%d lines of a summary of what is told, %d of one that stands alone", told, alone)
+	}
+}
+
+// TestLinesThatAreLeftOutOfAnEarlierSummary: each line of a summary is told or counted, however long it is, in a chain of
+// notes too.
+func TestLinesThatAreLeftOutOfAnEarlierSummary(t *testing.T) {
+	features.Proves(t, "N13", "N8")
+	more := regexp.MustCompile(`^> \[(\d+) more lines?\]$`)
+	for _, n := range []int{20, 300, 3000} {
+		var text strings.Builder
+		text.WriteString("Built:\n")
+		for i := range n - 1 {
+			fmt.Fprintf(&text, "- pier number %d, with all that hangs on it and what it cost\n", i)
+		}
+		msgs := session(abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text.String())},
+			"Go on.", said("Done."))
+		for _, budget := range []int{600, 1500, 4000} {
+			msgs := msgs
+			for round := range 3 {
+				got, told := render(msgs, note.Options{Budget: budget}), 0
+				_, past, _ := strings.Cut(got, "## From the summary of an earlier compaction")
+				for line := range strings.Lines(past) {
+					line = strings.TrimSpace(line)
+					if m := more.FindStringSubmatch(line); m != nil {
+						left, _ := strconv.Atoi(m[1])
+						told += left
+					} else if strings.HasPrefix(line, "> ") {
+						told++
+					}
+				}
+				if told != n {
+					t.Errorf("%d lines, budget %d, round %d: %d are told or counted:\n%s", n, budget, round, told, got)
+				}
+				msgs = session(summary(got), "Go on.", said("Done."))
+			}
+		}
 	}
 }
 

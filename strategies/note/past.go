@@ -89,12 +89,30 @@ func (p *past) section(title string) *[]string {
 	return &p.rest
 }
 
-// ends are the first and the last lines of many, in half of maxEarlier.
+// ends are the first and the last lines of many, in half of maxEarlier, and between them how many are left out.
 func ends(lines []string) []string {
-	if len(lines) == 0 {
-		return nil
+	from := endOfPart(lines, maxEarlier/4)
+	back := slices.Clone(lines[from:])
+	slices.Reverse(back)
+	to := len(lines) - endOfPart(back, maxEarlier/4)
+	if from == to {
+		return lines
 	}
-	return strings.Split(clip.Ends(strings.Join(lines, "\n"), maxEarlier/4), "\n")
+	left := 0
+	for _, line := range lines[from:to] {
+		left += max(1, linesLeft(line))
+	}
+	return slices.Concat(lines[:from], []string{leftLines(left)}, lines[to:])
+}
+
+// endOfPart is how many of the first lines fit into so many bytes.
+func endOfPart(lines []string, bytes int) int {
+	for i, line := range lines {
+		if bytes -= len(line) + 1; bytes < 0 {
+			return i
+		}
+	}
+	return len(lines)
 }
 
 // quoteInto adds one line of a summary. Headings in it are none of the note's.
