@@ -432,14 +432,23 @@ func findings(text string) (list []finding) {
 			continue
 		}
 		bare, _ := listItem(l.text)
-		for s := range sentences(plain(bare)) {
+		line := plain(bare)
+		said := slices.Collect(sentences(line))
+		for i, s := range said {
 			if findingWords.says(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
-				list = append(list, finding{headingOf(lines, l, strings.HasPrefix(plain(bare), s)), s})
+				text := s
+				if i+1 < len(said) && explaining().MatchString(said[i+1]) && strings.Contains(line, s+" "+said[i+1]) {
+					text += " " + said[i+1]
+				}
+				list = append(list, finding{headingOf(lines, l, strings.HasPrefix(line, s)), text})
 			}
 		}
 	}
 	return list
 }
+
+// explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
+var explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s because|This is because)\b`)
 
 // minFinding is how long a sentence is, in characters, that says something.
 const minFinding = 40

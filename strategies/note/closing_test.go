@@ -167,6 +167,10 @@ func TestFindings(t *testing.T) {
 		{"what it decided, and why", session(said("Understood. I chose bbolt over SQLite because it needs no cgo."), look,
 			said("It is mended.")),
 			"- Agent on the way: I chose bbolt over SQLite because it needs no cgo.\n- Agent: It is mended."},
+		{"with what explains it", session(said("I found another bug in the code that moves the table. It's read with the "+
+			"old name, and written with the new one. Let me fix it:"), look, said("It is mended.")),
+			"- Agent on the way: I found another bug in the code that moves the table. It's read with the old name, and " +
+				"written with the new one.\n- Agent: It is mended."},
 		{"what it may decide", session(said("Let me look at bbolt, which we could choose over SQLite."), look,
 			said("It is mended.")), "- Besides: 2 reads and searches\n- Agent: It is mended."},
 		{"what it must leave alone", session(said("There are unrelated changes in README.md, which I leave alone."),

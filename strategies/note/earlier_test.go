@@ -103,8 +103,8 @@ func TestEarlierSummaryOfWhatIsTold(t *testing.T) {
 	}
 }
 
-// TestLinesThatAreLeftOutOfAnEarlierSummary: each line of a summary is told or counted, however long it is, in a chain of
-// notes too.
+// TestLinesThatAreLeftOutOfAnEarlierSummary: each line of a summary is told or counted, however long it is, in a chain
+// of notes too.
 func TestLinesThatAreLeftOutOfAnEarlierSummary(t *testing.T) {
 	features.Proves(t, "N13", "N8")
 	more := regexp.MustCompile(`^> \[(\d+) more lines?\]$`)

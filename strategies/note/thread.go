@@ -300,6 +300,30 @@ func (v *view) agent(left, said *int, wanted func(i int) bool) {
 	}
 }
 
+// sayLast adds what the agent said in the turns of which nothing else is told, in short where there is no room for all
+// of it, where there are few turns: in a long thread others tell what was worked on.
+func sayLast(v *view, left int) {
+	if len(v.turns) > fewTurns {
+		return
+	}
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		told := slices.ContainsFunc(v.came[i], func(line string) bool { return line != "" })
+		if told || t.said == "" || v.said[i] != "" || v.folded(i) {
+			continue
+		}
+		for _, form := range []string{t.said, firstSaid(t.said)} {
+			if n := v.count(agentMark+form) + 2; n <= left {
+				v.said[i], left = form, left-n
+				break
+			}
+		}
+	}
+}
+
+// fewTurns is how many turns are few.
+const fewTurns = 4
+
 // sayMore adds more of the words of the agent where all of their short form is told, the newest first.
 func (v *view) sayMore(left *int) {
 	for i := len(v.turns) - 1; i >= 0; i-- {

@@ -61,6 +61,9 @@ const (
 	// of it.
 	questionsShare = 3
 
+	// lastShare is how much of a note goes to what the agent said last, where nothing of it has room else.
+	lastShare = 5
+
 	// leastDeedsPart is the part of what is left that what was done may cost at least, each told in its shortest form.
 	leastDeedsPart = 3
 
@@ -243,6 +246,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, saidShare.of(budget)+bonus+extra, v.stood)
+	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	return b
 }
 

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -254,6 +255,7 @@ const openMark = "\n(Open file: "
 // Answered takes the result of the call: an editor says there which file is open that
 // it changes, and shows the lines around the text that it wrote.
 func (a *Action) Answered(result string) {
+	a.over(result)
 	switch {
 	case a.Kind == Runs || a.open.Use != Edited:
 		return
@@ -278,6 +280,17 @@ func (a *Action) Made() {
 		return
 	}
 	a.Files[0].Last = a.Files[0].From + a.puts - 1
+}
+
+// over reads whether the files that a tool wrote were there before: its result says so in the first line.
+func (a *Action) over(result string) {
+	line, _, _ := strings.Cut(strings.ToLower(clip.Head(result, maxPath)), "\n")
+	if a.Script != "" || !strings.Contains(line, "overwr") && !strings.Contains(line, "updated") {
+		return
+	}
+	for i := range a.Files {
+		a.Files[i].Over = a.Files[i].Use == Created
+	}
 }
 
 // plain is the name of the tool without that of its server, in lower case.

@@ -19,8 +19,8 @@ type File struct {
 	To string
 	// From and Last are the lines that an edit changes, zero where they are not known.
 	From, Last int
-	// New: the call says that there was no such file before.
-	New bool
+	// New: the call says that there was no such file before. Over: its result says that there was one that is written.
+	New, Over bool
 }
 
 // Lines are the lines that an edit changes as they are told: "340-352", empty where

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -114,7 +113,7 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 		switch f := &a.Files[i]; {
 		case b.pruned != "": // the call stays, and tells it
 		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
-			b.change(f, isNew(a, f, text) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
+			b.change(f, isNew(a, f) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
 		case f.Use == action.Created && !o.Failed:
 			writtenAgain(b.items[escaped(f.Path)], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
@@ -175,10 +174,7 @@ func (b *builder) remove(items []*item, root string) {
 
 // isNew reports whether a call made a file that was not there before, by its patch or as the result of a tool does not
 // say that it was. A shell says nothing of what it writes over.
-func isNew(a *action.Action, f *action.File, text string) bool {
-	line, _, _ := strings.Cut(strings.ToLower(clip.Head(text, maxName)), "\n")
-	return f.New || a.Script == "" && !strings.Contains(line, "overwr") && !strings.Contains(line, "updated")
-}
+func isNew(a *action.Action, f *action.File) bool { return f.New || a.Script == "" && !f.Over }
 
 // seen reports whether a file was read or changed before: one that is written then is no new one.
 func seen(it *item) bool { return it != nil && it.use != mentioned }

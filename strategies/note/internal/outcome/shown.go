@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // What is left of an output that was cut can say that something failed, and not that all passed: only the end of it,
@@ -63,6 +65,43 @@ func inverts(args []string) bool {
 		}
 	}
 	return false
+}
+
+// silent are checks that put out nothing where all is well, by the words that they begin with.
+var silent = set.Of("go build", "go vet", "gcc", "g++", "clang", "clang++", "cc", "javac", "tsc", "tsgo",
+	"npx tsc", "npx tsgo", "rustc", "eslint", "npx eslint", "shellcheck", "flake8", "staticcheck", "gofmt -l",
+	"bash -n", "node --check")
+
+// passOn are programs that put out the beginning or the end of what they are given, or all of it.
+var passOn = set.Of("head", "tail", "cat")
+
+// keptSilent reports whether a script runs nothing but a check that puts out nothing where all is well, and that put
+// out nothing: all of it is shown, or its beginning or its end, by a program that would have ended well all the same.
+func keptSilent(a *action.Action, text string) bool {
+	if strings.TrimSpace(text) != "" || strings.Contains(strings.ReplaceAll(a.Script, "2>&1", ""), ">") {
+		return false
+	}
+	checked, piped := false, false
+	for i := range a.Commands {
+		switch c := &a.Commands[i]; {
+		case piped && isOne(c, passOn):
+		case piped || checked && !c.SetsScene(), !checked && !c.SetsScene() && !isSilent(c.Words):
+			return false
+		case !c.SetsScene():
+			checked = true
+		}
+		piped = a.Commands[i].Then == "|"
+	}
+	return checked
+}
+
+// isSilent reports whether a command is a check that puts out nothing where all is well.
+func isSilent(words []string) bool {
+	two := strings.Join(words[:min(2, len(words))], " ")
+	if two == "go test" {
+		return slices.Contains(words, "-c") // it compiles alone
+	}
+	return silent[two] || silent[words[0]]
 }
 
 // unformatted is the first file that a script which lists those that are not formatted put out, empty where it lists

@@ -14,6 +14,7 @@ import (
 type file struct {
 	path             string
 	created, deleted bool
+	over             bool // it was there before it was written
 	again            bool // it was deleted, and is there again as a folder
 	perhaps          bool // it may have been deleted, by a pattern in a folder that is not known
 	edits            int
@@ -53,6 +54,7 @@ func (w *Work) change(ch action.File) {
 	}
 	switch ch.Use {
 	case action.Created:
+		f.over = ch.Over && !f.created || f.over
 		f.created, f.deleted, f.again, f.perhaps, f.to = true, false, false, false, ""
 	case action.Edited:
 		f.edits, f.deleted, f.perhaps = f.edits+1, false, false
@@ -102,7 +104,9 @@ func (w *Work) file(at string) *file {
 // text is the file as it is told: name says what it is called.
 func (f *file) text(name func(path string) string) string {
 	var how []string
-	if f.created {
+	if f.created && f.over {
+		how = append(how, "written anew")
+	} else if f.created {
 		how = append(how, "written")
 	}
 	if f.edits > 1 {

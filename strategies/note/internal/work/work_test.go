@@ -340,6 +340,11 @@ func TestLines(t *testing.T) {
 			{"Write", map[string]any{"file_path": "a.go", "content": "x"}, "File created successfully", false},
 			bash("go test ./store", ok, false), bash("rm try.sh", "", false)},
 			"Changed: a.go (written), try.sh (deleted)\nChecks: `go test ./store` passed"},
+		{"a file that was there before", []step{
+			{"Write", map[string]any{"file_path": "a.go", "content": "x"}, "The file a.go has been updated.", false},
+			{"Write", map[string]any{"file_path": "b.go", "content": "x"}, "File created successfully at: b.go", false},
+			{"Write", map[string]any{"file_path": "b.go", "content": "y"}, "The file b.go has been updated.", false}},
+			"Changed: a.go (written anew), b.go (written)"},
 		{"those of a forge", []step{bash("gh pr checks 112 2>&1 | head -20", "lint\tfail\t16s\thttps://x.example/1\t\n"+
 			"build (mac)\tpending\t0\thttps://x.example/2\t\ntest\tpass\t1m4s\thttps://x.example/3\t\n"+
 			"vet\tpass\t9s\thttps://x.example/4\t\ndeploy\tskipping\t0\t\t\n", false)},
