@@ -199,14 +199,10 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 }
 
 // paysShort reports whether it pays to send what a look only shortened: the provider's cache holds nothing of the
-// conversation, or has to give it up, as the conversation is too long as it came.
+// conversation, or has to give it up, as no window holds the conversation as it came.
 func paysShort(e *exchange, why look, r *kagewasm.Report) bool {
-	long := e.floor()
-	if r.ReasonCode == abi.ReasonNotWorthIt {
-		long = e.window()
-	}
 	return r.TokensAfter < r.TokensBefore && (e.cold || why.exceeded != nil ||
-		float64(r.TokensBefore)*extent{e}.scale() >= float64(long))
+		float64(r.TokensBefore)*extent{e}.scale() >= float64(e.window()))
 }
 
 // noteOf is the note of a compaction, with what stays before it and the note points to.

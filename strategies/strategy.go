@@ -110,7 +110,7 @@ const (
 	// tightLeast is what the host has there in a small window: with as much it has room for names
 	// beside the words of persons. Such a note costs a part of the window at most that is not worth a
 	// compaction, and a part of what is free in the window: the rest is for the model's answer.
-	tightLeast = 200
+	tightLeast = 300
 	tightMost  = 0.05
 	freeShare  = 2. / 3
 	// A note that has persons' words whole takes wordsTimes the tokens of those words, with aroundWords

@@ -333,7 +333,7 @@ func (p *parts) loaded(l *loads, e *enforcing, budget, files int) (lines []strin
 	told, from := make([][]bool, len(l.list)), len(l.list)
 	for from > 0 {
 		n := p.count("- "+l.list[from-1].head()) + p.count(leftLine(maxInstructed, maxInstructed)) + 2
-		if n > budget {
+		if n > budget || from < len(l.list) && n > budget/2 { // a file without any of its rules says little
 			break
 		}
 		budget -= n

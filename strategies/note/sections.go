@@ -87,14 +87,14 @@ func (p *parts) entries(head string, list []string, budget int) {
 }
 
 // names adds the names that fit into what is left. It reports whether there are any.
-func (p *parts) names(found *names.Names, said string) bool {
+func (p *parts) names(found *names.Names, said string) (named, filed bool) {
 	lists := found.Lists(p.left, said+"\n"+p.String(), p.count)
 	for _, text := range []string{lists.Root, lists.Modified, lists.Read, lists.Rest} {
 		if text != "" {
 			p.put(text)
 		}
 	}
-	return lists.Named
+	return lists.Named, lists.Filed
 }
 
 func (p *parts) String() string { return strings.Join(p.texts, "\n\n") }

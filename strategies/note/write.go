@@ -120,11 +120,11 @@ func (n *Note) added(o Options, summary string) string {
 		return ""
 	}
 	n.laws = n.enforced() // a note is written several times
-	text, named := n.fitted(o, 0, summary)
-	if named {
+	text, room := n.fitted(o, 0, summary)
+	if room.named {
 		return text
 	}
-	if text, named := n.fitted(o, fewNames, summary); named {
+	if text, more := n.fitted(o, fewNames, summary); more.named || more.filed && !room.filed {
 		return text
 	}
 	if text == "" { // even the shortest thread is too long
@@ -135,18 +135,21 @@ func (n *Note) added(o Options, summary string) string {
 	return text
 }
 
-// fitted is the note within the budget, with so many tokens for names at least, or its half. It reports false where it
-// has no names though there are some.
-func (n *Note) fitted(o Options, least int, summary string) (text string, named bool) {
+// fitted is the note within the budget, with so many tokens for names at least, or its half, and whether these and files
+// had room.
+func (n *Note) fitted(o Options, least int, summary string) (text string, had room) {
 	text, _ = names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{names: least}, summary)
 		if more.thread >= worthMore {
 			text, more = n.render(o, budget, more, summary)
 		}
-		named = more.named
+		had = more
 		return text
 	})
-	return text, named && text != ""
+	if text == "" {
+		had = room{}
+	}
+	return text, had
 }
 
 // namesAlone is a note of names alone, and of where all can be found, where that is known.
@@ -154,8 +157,8 @@ func (n *Note) namesAlone(o Options, budget int, summary string) string {
 	p, recall := parts{left: budget, count: o.Count}, n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
 	alone := p.String()
-	switch named := p.names(n.names, summary); {
-	case named:
+	switch named, filed := p.names(n.names, summary); {
+	case named, filed:
 		return p.String()
 	case len(recall) > 0:
 		return alone
@@ -169,6 +172,7 @@ type room struct {
 	lists  int  // for what stands behind the body, at least: what that took before
 	names  int  // for names, at least: what stands before them is written again with less
 	named  bool // names had room, or there are none
+	filed  bool // files had room
 }
 
 // render writes the parts in order, with more room for the thread than its share. More is what a thread that is not
@@ -200,7 +204,8 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.left -= unnamed
 	lent := max(0, min(extra.names, budget/namesPart)-p.left)
 	p.left += lent
-	more.named = p.names(n.names, summary) || !n.names.Lists(fewNames, summary+"\n"+p.String(), p.count).Named
+	more.named, more.filed = p.names(n.names, summary)
+	more.named = more.named || !n.names.Lists(fewNames, summary+"\n"+p.String(), p.count).Named
 	more.names = extra.names
 	if p.left += heading; heading > 0 {
 		p.headed(headCalls, calls)

@@ -16,8 +16,8 @@ type Lists struct {
 	Modified, Read string
 	// Rest are the tools and all other names, under [Heading].
 	Rest string
-	// Named: there is a name in them, and not tools alone.
-	Named bool
+	// Named: there is a name in Rest, and not tools alone. Filed: there is a file.
+	Named, Filed bool
 }
 
 // Lists chooses the names that fit into budget tokens, in all lists together.
@@ -41,7 +41,7 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	for k := listPaths; k < numLists; k++ {
 		rest += p.text(k)
 	}
-	n.Named = n.Modified+n.Read != "" || rest != tools
+	n.Named, n.Filed = rest != tools, n.Modified+n.Read != ""
 	if rest != "" {
 		n.Rest = Heading + "\n" + strings.TrimRight(rest, "\n")
 	}
