@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/sealmark"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -36,7 +37,7 @@ func (d *document) itemType(at span) string { return d.member(at, "type") }
 // opened writes out what this proxy has sealed. What the client repeats of that goes; what it
 // says again beside it stays. what is the last compaction that was opened, nil where there is none.
 func (p *Proxy) opened(w *wire, d *document) (open *document, what *sealed) {
-	if w != &responses || !bytes.Contains(d.doc, []byte(sealPrefix)) {
+	if w != &responses || !bytes.Contains(d.doc, []byte(sealmark.Prefix)) {
 		return d, nil
 	}
 	last := -1

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sealmark"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -142,7 +143,7 @@ type noted struct {
 
 // noted finds the last block of ours.
 func (p *Proxy) noted(w *wire, d *document) (found *noted) {
-	if w != &anthropic || !bytes.Contains(d.doc, []byte(sealPrefix)) {
+	if w != &anthropic || !bytes.Contains(d.doc, []byte(sealmark.Prefix)) {
 		return nil
 	}
 	for i, at := range d.els {
@@ -150,11 +151,11 @@ func (p *Proxy) noted(w *wire, d *document) (found *noted) {
 			if d.itemType(block) != "compaction" {
 				continue
 			}
-			note, tag, tagged := cutLast(d.member(block, "content"), "\n\n"+sealPrefix)
+			note, tag, tagged := cutLast(d.member(block, "content"), "\n\n"+sealmark.Prefix)
 			if !tagged {
 				continue
 			}
-			s := p.sealer.open(sealPrefix+tag, 1<<16)
+			s := p.sealer.open(sealmark.Prefix+tag, 1<<16)
 			if s != nil && len(s.Covers) == 1 && bytes.Equal(s.Covers[0], cover([]byte(note))) {
 				found = &noted{element: i, note: note, session: s.Session, record: s.Record}
 			}

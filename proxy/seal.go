@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/sealmark"
 )
 
 // sealed is what a compaction made of a conversation, as a client keeps it: the provider
@@ -29,9 +31,6 @@ type sealed struct {
 // sealer seals items, and opens its own. Who does not have the key can neither read them
 // nor make one that is taken for ours.
 type sealer struct{ aead cipher.AEAD }
-
-// sealPrefix begins the sealed text of this proxy. What has another is somebody else's.
-const sealPrefix = "kagewasm1."
 
 // newSealer makes one of a key; without one items can be opened as long as the process
 // lives.
@@ -69,19 +68,19 @@ func (s *sealer) seal(what *sealed) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return sealPrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, packed.Bytes(),
-		[]byte(sealPrefix))), nil
+	return sealmark.Prefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, packed.Bytes(),
+		[]byte(sealmark.Prefix))), nil
 }
 
 // open is nil for what is not its own: that is the provider's, and stays as it is.
 func (s *sealer) open(text string, most int64) *sealed {
-	text, own := strings.CutPrefix(text, sealPrefix)
+	text, own := strings.CutPrefix(text, sealmark.Prefix)
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	n := s.aead.NonceSize()
 	if !own || err != nil || len(data) < n {
 		return nil
 	}
-	packed, err := s.aead.Open(nil, data[:n], data[n:], []byte(sealPrefix))
+	packed, err := s.aead.Open(nil, data[:n], data[n:], []byte(sealmark.Prefix))
 	if err != nil {
 		return nil
 	}

@@ -83,6 +83,11 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 		return one
 	}
 	look("plug", fmt.Sprintf("%s of version %s", ui.Plural(len(p.record.Files), "file"), p.record.Kagewasm), "")
+	if p.agent.Hook != nil && usable {
+		s := p.setup
+		s.Calls = p.record.Calls
+		look("hook", p.agent.Hook(ctx, s), "")
+	}
 	if why := otherVersion(ctx, p.record.Calls); why != "" {
 		look("command", why, again)
 		return one

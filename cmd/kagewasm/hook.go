@@ -18,9 +18,10 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// hookCall is what Claude Code tells a hook.
+// hookCall is what an agent tells a hook.
 type hookCall struct {
 	Session    string `json:"session_id"`
 	Transcript string `json:"transcript_path"`
@@ -37,8 +38,8 @@ func newHook(e env) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] != "claude-code" {
-				return ui.Usagef("hook: know claude-code alone")
+			if len(args) == 0 || args[0] != "claude-code" && args[0] != "codex" {
+				return ui.Usagef("hook: know claude-code and codex alone")
 			}
 			data, err := files.Read(c.Context(), e.stdin, "-")
 			if err != nil {
@@ -48,29 +49,39 @@ func newHook(e env) *cobra.Command {
 			if err := json.Unmarshal(data, &call); err != nil {
 				return &abi.Error{Code: abi.CodeBadInput, Op: "hook", Message: "standard input: " + err.Error(), Err: err}
 			}
-			kept := noteFile(e, call, args)
-			switch {
-			case call.Event == "PreCompact":
-				note, err := noteOf(c.Context(), e, call, args[1:])
-				if err != nil || note == "" {
-					return err
-				}
-				if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
-					return err
-				}
-				return errors.Join(files.WritePrivate(kept, []byte(note)), e.print("These names, rules and failures are exact. "+
-					"Keep them word for word in the summary:\n"+note))
-			case call.Event == "SessionStart" && call.Source == "compact":
-				note, err := os.ReadFile(kept)
-				if err != nil {
-					return nil // nothing was compacted that a note is about
-				}
-				err = e.print("What the summary may have left out, exactly as it was:\n" + string(note))
-				return errors.Join(os.Remove(kept), err)
+			if args[0] == "codex" {
+				return codexHook(c.Context(), e, call, args[1:])
 			}
-			return nil
+			return claudeHook(c.Context(), e, call, args)
 		},
 	}
+}
+
+// handedBack is what the note begins with that is handed to a conversation behind its summary.
+const handedBack = "What the summary may have left out, exactly as it was:\n"
+
+// claudeHook tells the model that summarizes what to keep, and the conversation behind the summary what it was.
+func claudeHook(ctx context.Context, e env, call hookCall, args []string) error {
+	kept := noteFile(e, call, args)
+	switch {
+	case call.Event == "PreCompact":
+		note, err := noteOf(ctx, e, filepath.Clean(call.Transcript), nil, "claude-code", args[1:])
+		if err != nil || note == "" {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+			return err
+		}
+		return errors.Join(files.WritePrivate(kept, []byte(note)), e.print("These names, rules and failures are exact. "+
+			"Keep them word for word in the summary:\n"+note))
+	case call.Event == "SessionStart" && call.Source == "compact":
+		note, err := os.ReadFile(kept)
+		if err != nil {
+			return nil // nothing was compacted that a note is about
+		}
+		return errors.Join(os.Remove(kept), e.print(handedBack+string(note)))
+	}
+	return nil
 }
 
 // print prints what an agent reads, as it is.
@@ -88,19 +99,20 @@ func noteFile(e env, call hookCall, args []string) string {
 	return filepath.Join(dir, agentsFolder, "notes", filepath.Base(call.Session)+".txt")
 }
 
-// mostInjected is how many characters Claude Code takes from a hook; more goes to a file.
+// mostInjected is how many characters agents take from a hook, and Codex how many bytes; more goes to a file.
 const mostInjected = 10_000
 
-// noteOf is the note of what Claude Code is about to summarize.
-func noteOf(ctx context.Context, e env, call hookCall, flags []string) (string, error) {
+// noteOf is the note of a log that an agent summarizes: of a file, or of stdin where that is "-".
+func noteOf(
+	ctx context.Context, e env, path string, stdin []byte, format transcript.Format, flags []string,
+) (string, error) {
 	var report kagewasm.Report
-	args := slices.Concat([]string{"compact", filepath.Clean(call.Transcript), "--format", "claude-code", "--force",
-		"--target",
-		"0", "--note-tokens", "2000", "--dry-run", "--json"}, flags)
+	args := slices.Concat([]string{"compact", path, "--format", string(format), "--force", "--target", "0",
+		"--note-tokens", "2000", "--dry-run", "--json"}, flags)
 	var stdout, stderr bytes.Buffer
 	inner := e
-	inner.stdin, inner.stdout, inner.stderr, inner.terminal, inner.screen = strings.NewReader(""), &stdout, &stderr, false,
-		false
+	inner.stdin, inner.stdout, inner.stderr = bytes.NewReader(stdin), &stdout, &stderr
+	inner.terminal, inner.screen = false, false
 	if code := doMain(ctx, args, inner); code != ui.ExitOK {
 		return "", &abi.Error{Code: abi.CodeBadInput, Op: "hook", Message: strings.TrimSpace(stderr.String())}
 	}

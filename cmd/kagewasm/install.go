@@ -238,7 +238,7 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 	defer st.Close()
 	fresh := !p.record.Installed()
 	if p.plan.Keeps != "" {
-		v.Next = ""
+		v.Next = p.plan.Trust
 		if err := f.keeps(ctx, p, steps); err != nil {
 			return err
 		}

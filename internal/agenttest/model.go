@@ -36,6 +36,9 @@ type Model struct {
 	// side by side each have a script of their own then.
 	By func(r Request, before int) (Answer, bool)
 
+	// Compacts lets the model's provider make compactions itself, whose items only it can read. By Responses alone.
+	Compacts bool
+
 	mu       sync.Mutex
 	queue    []Answer
 	requests []Request

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Responses serves a model by the Responses API, streaming, and returns its base URL. It knows nothing of
-// compactions: a request that holds one is refused.
+// Responses serves a model by the Responses API, streaming, and returns its base URL. Unless the model compacts it
+// knows nothing of compactions: a request that holds one is refused.
 func Responses(tb testing.TB, m *Model) string {
 	tb.Helper()
 	return served(tb, m.responses)
@@ -35,6 +35,10 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 		Input []json.RawMessage `json:"input"`
 	}
 	_ = json.Unmarshal(body, &doc)
+	if n := len(doc.Input); m.Compacts && n > 0 && strings.Contains(string(doc.Input[n-1]), `"type":"compaction_trigger"`) {
+		m.respond(w, Answer{}, []obj{{"type": "compaction", "id": m.id("cmp_"), "encrypted_content": "gAAAA"}}, len(body)/4)
+		return
+	}
 	answer, tokens := m.answer(Request{Path: r.URL.Path, Session: r.Header.Get("Thread-Id"), Body: body,
 		Messages: doc.Input})
 	if answer.Hold {
@@ -42,7 +46,7 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, it := range doc.Input {
-		if strings.Contains(string(it), `"type":"compaction`) {
+		if !m.Compacts && strings.Contains(string(it), `"type":"compaction`) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"error":{"type":"invalid_request_error","message":"Invalid value: 'compaction'."}}`)
 			return
@@ -62,6 +66,11 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 		}
 		items = append(items, item)
 	}
+	m.respond(w, answer, items, tokens)
+}
+
+// respond streams the items of an answer.
+func (m *Model) respond(w http.ResponseWriter, answer Answer, items []obj, tokens int) {
 	id := m.id("resp_")
 	w.Header().Set("content-type", "text/event-stream")
 	s := sse{w}

@@ -35,6 +35,7 @@ var layout = []row{
 	{pattern: "internal/atomicfile", std: true},
 	{pattern: "internal/owner", may: []string{"internal/atomicfile"}, std: true, tool: true},
 	{pattern: "internal/sealed", std: true, tool: true},
+	{pattern: "internal/sealmark", std: true, tool: true},
 	{pattern: "internal/lineage", may: []string{"abi"}},
 	{pattern: "internal/callrecord", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/retained", may: []string{"abi"}, std: true, tool: true},

@@ -17,13 +17,17 @@ import (
 const CodexAddress = "127.0.0.1:4182"
 
 // codex has no place for a compactor but its provider, so the proxy is that. A provider of exactly the name OpenAI is
-// asked for compactions.
+// asked for compactions. A hook is there for those that another provider makes, or the proxy passes on.
 var codex = Agent{
 	Name: "codex", Title: "Codex", Program: "codex", Get: "npm install -g @openai/codex", Try: tryCodex,
+	Hook: tryCodexHook,
 	Plan: func(s Setup) (Plan, error) {
-		home := cmp.Or(s.Getenv("CODEX_HOME"), filepath.Join(s.Home, ".codex"))
-		config := filepath.Join(home, "config.toml")
+		config := filepath.Join(codexHome(s), "config.toml")
 		was, err := read(config)
+		if err != nil {
+			return Plan{}, err
+		}
+		h, err := findCodexHook(s, config, was)
 		if err != nil {
 			return Plan{}, err
 		}
@@ -37,10 +41,14 @@ var codex = Agent{
 			if err := parseTOML(was, &map[string]any{}); err != nil {
 				return nil, err
 			}
-			is := putProvider(was, at)
-			return is, provides(is, at)
+			is := putProvider(was, at, h.lines())
+			return h.trusted(is), provides(is, at)
 		}
-		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: takeProvider}}, Keeps: at}
+		take := func(now, before []byte) ([]byte, error) { return takeProvider(h.untrusted(now, before), before) }
+		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: take, Same: sameLines}}, Keeps: at, Trust: h.asks()}
+		if h.json != "" {
+			p.Edits = append(p.Edits, editHooks(h.json, "codex", h.hook))
+		}
 		if m := otherProvider().FindSubmatch(head); m != nil && string(m[1]) != "kagewasm" {
 			p.Rivals = []string{"the provider " + string(m[1]) + ", whose requests go to " + upstream + " then"}
 		}
@@ -49,6 +57,10 @@ var codex = Agent{
 		p.serve("kagewasm-codex", "Compaction for Codex", at, append(command, s.Policy...), s)
 		return p, nil
 	},
+}
+
+func codexHome(s Setup) string {
+	return cmp.Or(s.Getenv("CODEX_HOME"), filepath.Join(s.Home, ".codex"))
 }
 
 var (
@@ -72,8 +84,9 @@ const (
 	replaced = "# kagewasm replaced: " // begins a line of the user's that ours stands for
 )
 
-// putProvider makes the proxy the provider. Keys of no table have to stand before the first one.
-func putProvider(was []byte, address string) []byte {
+// putProvider makes the proxy the provider, and adds more lines of ours. Keys of no table have to stand before the
+// first one.
+func putProvider(was []byte, address string, more []string) []byte {
 	head := keysOf(was)
 	tail := was[len(head):]
 	var b bytes.Buffer
@@ -88,14 +101,14 @@ func putProvider(was []byte, address string) []byte {
 	if n := b.Len(); b.Bytes()[n-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	for _, line := range []string{
+	for _, line := range append([]string{
 		`[model_providers.kagewasm]`,
 		`name = "OpenAI"`,
 		`base_url = "http://` + address + `"`,
 		`wire_api = "responses"`,
 		`requires_openai_auth = true`,
 		`supports_websockets = false`,
-	} {
+	}, more...) {
 		b.WriteString(line + ours + "\n")
 	}
 	return b.Bytes()

@@ -1,6 +1,7 @@
 package plug_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,5 +75,101 @@ func TestCodexSettings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// trustIn is what Codex writes where a person trusts a hook.
+func trustIn(path string, place int) string {
+	key := fmt.Sprintf("%s:session_start:%d:0", path, place)
+	return fmt.Sprintf("\n[hooks.state.%q]\ntrusted_hash = \"sha256:00\"\n", key)
+}
+
+// TestCodexHook: our hook comes into the file that has the user's, and goes from it again without a trace, also from
+// between those that came behind it, and with the trust that Codex keeps beside it. While it is there nothing of that
+// is to be installed again, and another installation keeps it, unless the hook's place among the others changes, which
+// Codex goes by.
+func TestCodexHook(t *testing.T) {
+	const mine = `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"borg hook codex"}]}]}}`
+	const group = "\n[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = \"command\"\n" +
+		"command = \"borg hook codex\"\n"
+	for _, c := range []struct {
+		why, config, json string // as they are before; empty for none
+		file              string // has the hook then
+		place             int    // of it
+		behind, left      string // what comes behind it in config.toml, and what of that stays
+	}{
+		{why: "no settings", file: "config.toml"},
+		{why: "settings without an end of line", config: "model = \"m\"", file: "config.toml"},
+		{why: "somebody else's hook in config.toml", config: "model = \"m\"\n" + group, file: "config.toml", place: 1},
+		{why: "somebody else's hook in hooks.json", config: "model = \"m\"\n", json: mine, file: "hooks.json", place: 1},
+		{why: "hooks in one value", config: "[hooks]\nSessionStart = []\n", file: "hooks.json"},
+		{why: "somebody else's hook that came later", config: "model = \"m\"\n", file: "config.toml", behind: group,
+			left: group},
+		{why: "the trust of somebody else's hook", config: "model = \"m\"\n", file: "config.toml",
+			behind: "\n[hooks.state]\n" + trustIn("/x/hooks.json", 0),
+			left:   "\n[hooks.state]\n" + trustIn("/x/hooks.json", 0)},
+		{why: "settings behind a comment", config: "model = \"m\"\n", file: "config.toml",
+			behind: "\n# seldom used\n[projects.x]\ntrust_level = \"trusted\"\n",
+			left:   "\n# seldom used\n[projects.x]\ntrust_level = \"trusted\"\n"},
+	} {
+		for _, header := range []string{"", "\n[hooks.state]\n"} {
+			t.Run(c.why+header, func(t *testing.T) {
+				home, folder := t.TempDir(), t.TempDir()
+				config, file := filepath.Join(home, ".codex", "config.toml"), filepath.Join(home, ".codex", c.file)
+				if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				for name, text := range map[string]string{"config.toml": c.config, "hooks.json": c.json} {
+					if text != "" {
+						write(t, filepath.Join(home, ".codex", name), text)
+					}
+				}
+				before := contents(t, home)
+				install(t, folder, planOf(t, "codex", home, ""))
+				if n := strings.Count(string(readAll(t, file)), "kagewasm hook codex"); n != 1 {
+					t.Fatalf("%d hooks of ours in %s: %s", n, c.file, contents(t, home))
+				}
+				if p := planOf(t, "codex", home, ""); !strings.Contains(p.Trust, "Trust all and continue") {
+					t.Errorf("nobody is asked to trust it: %q", p.Trust)
+				}
+				added := header + trustIn(file, c.place) + c.behind
+				if strings.Contains(c.behind, "[hooks.state]") {
+					added = c.behind + trustIn(file, c.place)
+				}
+				write(t, config, string(readAll(t, config))+added)
+				p := planOf(t, "codex", home, "")
+				if p.Trust != "" {
+					t.Errorf("it is trusted, and: %s", p.Trust)
+				}
+				steps, err := open(t, folder).Steps(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range steps {
+					if s.Changes() {
+						t.Errorf("to be installed again: %s", s.Diff())
+					}
+				}
+				elsewhere := setupOf(home)
+				elsewhere.Listen = "127.0.0.1:9"
+				again := planFor(t, "codex", elsewhere)
+				install(t, folder, again)
+				is := string(readAll(t, config))
+				kept := strings.Contains(is, "sha256:00")
+				if kept != (c.behind != group) || !strings.Contains(is, "127.0.0.1:9") {
+					t.Errorf("elsewhere: %s", is)
+				}
+				uninstall(t, folder, planOf(t, "codex", home, ""))
+				if c.left != "" {
+					if is = string(readAll(t, config)); is != c.config+c.left {
+						t.Errorf("left is %q, want %q", is, c.config+c.left)
+					}
+					write(t, config, c.config)
+				}
+				if after := contents(t, home); after != before {
+					t.Errorf("it was\n%s\nand is\n%s", before, after)
+				}
+			})
+		}
 	}
 }

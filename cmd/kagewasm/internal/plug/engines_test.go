@@ -146,12 +146,24 @@ func TestRefusedConfigurations(t *testing.T) {
 	}
 }
 
+// setupOf is for an agent that has nothing but its home folder.
+func setupOf(home string) plug.Setup {
+	return plug.Setup{Home: home, Getenv: func(string) string { return "" }, Calls: plug.Calls{Kagewasm: "/opt/kagewasm"}}
+}
+
 // planOf is the plan of an agent that has nothing but its home folder.
 func planOf(t *testing.T, agent, home, version string) plug.Plan {
 	t.Helper()
+	s := setupOf(home)
+	s.Version = version
+	return planFor(t, agent, s)
+}
+
+func planFor(t *testing.T, agent string, s plug.Setup) plug.Plan {
+	t.Helper()
 	for _, a := range plug.Agents() {
 		if a.Name == agent {
-			p, err := a.Plan(plug.Setup{Home: home, Getenv: func(string) string { return "" }, Version: version})
+			p, err := a.Plan(s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,6 +39,9 @@ func (r *Record) Steps(p Plan) ([]Step, error) {
 		if err != nil {
 			return nil, refused(e.Path, err.Error(), "fix it", err)
 		}
+		if now != nil && e.Same != nil && e.Same(now, will) {
+			will = now
+		}
 		planned[e.Path] = true
 		steps = append(steps, Step{Path: e.Path, Was: now, Will: will})
 	}

@@ -28,6 +28,8 @@ type Agent struct {
 	Served bool
 	// Try has the real program compact a session through the plug that is installed; nil where that needs a model.
 	Try func(ctx context.Context, a Agent, s Setup) error
+	// Hook says whether the real program runs the hook of the plug; nil where it asks nobody whether it may.
+	Hook func(ctx context.Context, s Setup) string
 }
 
 // Agents are all agents that kagewasm knows.
@@ -69,6 +71,8 @@ type Plan struct {
 	Rivals []string
 	// Next is what the user has to do before it takes effect; empty for nothing.
 	Next string
+	// Trust is what the user has to do in the agent before it runs a hook of ours; empty for nothing.
+	Trust string
 	// Keeps is the address at which a proxy has to answer before the edits are made: without it the agent would have no
 	// provider. Empty for none.
 	Keeps string
@@ -90,6 +94,9 @@ type Edit struct {
 	Path string
 	Put  func(was []byte) ([]byte, error)
 	Take func(now, before []byte) ([]byte, error)
+	// Same, where set, reports whether a file has our part as another one does, which Put wrote: others may have come
+	// behind it.
+	Same func(now, will []byte) bool
 }
 
 // Version asks a program for its version. It is empty where the program is not installed or does not say.

@@ -77,6 +77,15 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
+func readAll(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // contents are the files below a folder, and the folders.
 func contents(t *testing.T, dir string) string {
 	t.Helper()

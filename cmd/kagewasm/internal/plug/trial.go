@@ -3,17 +3,14 @@ package plug
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -169,81 +166,6 @@ func tryPi(ctx context.Context, a Agent, s Setup) error {
 		"pi", "--mode", "rpc", "--offline", "--provider", "none", "--model", "m", "--session",
 		filepath.Join(t.dir, "session.jsonl"))
 	if err == nil && !t.has("session.jsonl", `"fromHook":true`) {
-		err = errors.New("it did not compact through kagewasm")
-	}
-	return err
-}
-
-// tryCodex has the real Codex compact the sample at the proxy that is its provider, which asks no other one for that.
-func tryCodex(ctx context.Context, _ Agent, s Setup) error {
-	address, kagewasm, state := s.Listen, s.Kagewasm, s.State
-	t, err := newTrial(s)
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	settings := slices.Concat(putProvider(nil, cmp.Or(address, CodexAddress)), []byte("[features]\nhooks = false\n"))
-	err = errors.Join(
-		t.put(".codex/config.toml", append([]byte("model = \"gpt-5.1-codex\"\n"+
-			"cli_auth_credentials_store = \"file\"\n"), settings...)),
-		t.put(".codex/auth.json", []byte(`{"OPENAI_API_KEY":"none"}`)),
-	)
-	id := ""
-	if err == nil {
-		id, err = t.sample("codex", func(id string) string {
-			return ".codex/sessions/2026/01/02/rollout-2026-01-02T03-00-00-" + id + ".jsonl"
-		})
-	}
-	if err != nil {
-		return err
-	}
-	answer := func(n int) func([]byte) (bool, error) {
-		return func(line []byte) (bool, error) {
-			var m struct {
-				ID     int
-				Method string
-				Error  *struct{ Message string }
-			}
-			if json.Unmarshal(line, &m) != nil || m.ID != n || m.Method != "" {
-				return false, nil
-			}
-			if m.Error != nil {
-				return false, errors.New(m.Error.Message)
-			}
-			return true, nil
-		}
-	}
-	compacted := func(line []byte) (bool, error) {
-		var m struct {
-			Method string
-			Params struct {
-				Turn struct {
-					Status string
-					Error  *struct{ Message string }
-				}
-			}
-		}
-		if json.Unmarshal(line, &m) != nil || m.Method != "turn/completed" {
-			return false, nil
-		}
-		if e := m.Params.Turn.Error; e != nil {
-			return false, fmt.Errorf("%s: %s", m.Params.Turn.Status, e.Message)
-		}
-		return true, nil
-	}
-	request := func(n int, method string, params map[string]any) map[string]any {
-		return map[string]any{"id": n, "method": method, "params": params}
-	}
-	err = t.converse(ctx, []string{"CODEX_HOME=" + filepath.Join(t.dir, ".codex")}, []exchange{
-		{request(1, "initialize", map[string]any{"clientInfo": map[string]any{"name": "kagewasm-doctor", "version": "1"}}),
-			answer(1)},
-		{map[string]any{"method": "initialized"}, nil},
-		{request(2, "thread/resume", map[string]any{"threadId": id}), answer(2)},
-		{request(3, "thread/compact/start", map[string]any{"threadId": id}), compacted},
-	}, "codex", "app-server")
-	forget := append([]string{"sessions", "delete", id}, state...)
-	_ = exec.CommandContext(ctx, kagewasm, forget...).Run() // where it was recorded
-	if err == nil && !t.has(".codex/sessions", "kagewasm1.") {
 		err = errors.New("it did not compact through kagewasm")
 	}
 	return err

@@ -1,0 +1,203 @@
+package plug
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// hook is a command of ours that an agent runs where something happens in it.
+type hook struct{ event, matcher, command string }
+
+// hook is the command line of a hook of an agent, as a shell reads it.
+func (s Setup) hook(agent string) string {
+	line := Quoted(s.Kagewasm) + asked(agent)
+	for _, flag := range append(list(s.Policy), s.State...) {
+		line += " " + Quoted(flag)
+	}
+	return line
+}
+
+// asked is in the command of each hook of ours.
+func asked(agent string) string { return " hook " + agent }
+
+// isOurs reports whether a command is a hook of ours, the one that we would write now or another: programs of other
+// people are asked in such words too.
+func isOurs(command, agent, now string) bool {
+	return command == now || strings.Contains(command, asked(agent)) && strings.Contains(command, "kagewasm")
+}
+
+// hookGroup is what an agent runs where something happens.
+type hookGroup struct {
+	Hooks []struct {
+		Command string `json:"command" toml:"command"`
+	} `json:"hooks" toml:"hooks"`
+}
+
+// ours reports whether a hook of the group is ours, and returns its command.
+func (g *hookGroup) ours(agent, now string) (command string, ok bool) {
+	for _, h := range g.Hooks {
+		if isOurs(h.Command, agent, now) {
+			return h.Command, true
+		}
+	}
+	return "", false
+}
+
+// isOurEntry reports whether an entry of settings in JSON is ours.
+func isOurEntry(v *hujson.Value, agent, now string) bool {
+	text, err := hujson.Standardize(v.Pack())
+	var g hookGroup
+	if err != nil || json.Unmarshal(text, &g) != nil {
+		return false
+	}
+	_, ok := g.ours(agent, now)
+	return ok
+}
+
+// editHooks is our part of settings in JSON that agents read hooks from.
+func editHooks(path, agent string, hooks ...hook) Edit {
+	return Edit{
+		Path: path,
+		Put:  func(was []byte) ([]byte, error) { return putHooks(was, hooks) },
+		Take: func(now, before []byte) ([]byte, error) { return takeHooks(now, before, agent, hooks) },
+		Same: func(now, will []byte) bool { return sameHooks(now, will, agent, hooks) },
+	}
+}
+
+// Quoted is a word for a shell.
+func Quoted(word string) string {
+	if strings.ContainsAny(word, " \t\n'\"\\$`;&|<>()*?[]#~!{}") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
+// hookTime is how long a hook may take: the agent waits for it.
+const hookTime = 30 * time.Second
+
+// putHooks adds hooks to the settings. Nothing beside them changes, not even white space.
+func putHooks(was []byte, hooks []hook) ([]byte, error) {
+	if len(bytes.TrimSpace(was)) == 0 {
+		was = []byte("{}\n")
+	}
+	doc, err := hujson.Parse(was)
+	if err != nil {
+		return nil, noJSON(err)
+	}
+	for _, h := range hooks {
+		type command struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}
+		entry := struct {
+			Matcher string    `json:"matcher,omitempty"`
+			Hooks   []command `json:"hooks"`
+		}{h.matcher, []command{{"command", h.command, int(hookTime.Seconds())}}}
+		err = errors.Join(ensure(&doc, "/hooks", "{}"), ensure(&doc, "/hooks/"+h.event, "[]"),
+			patch(&doc, "add", "/hooks/"+h.event+"/-", entry))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return doc.Pack(), nil
+}
+
+// takeHooks takes our hooks out, with what we made for them and holds nothing else.
+func takeHooks(now, before []byte, agent string, hooks []hook) ([]byte, error) {
+	doc, err := hujson.Parse(now)
+	if err != nil {
+		return nil, noJSON(err)
+	}
+	was, _ := hujson.Parse(before) // of no file nothing is the user's
+	for _, h := range hooks {
+		at := "/hooks/" + h.event
+		entries := entriesAt(&doc, at)
+		if entries == nil {
+			continue
+		}
+		entries.Elements = slices.DeleteFunc(entries.Elements, func(v hujson.Value) bool {
+			return isOurEntry(&v, agent, h.command)
+		})
+		if len(entries.Elements) == 0 && was.Find(at) == nil {
+			if err := patch(&doc, "remove", at, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	err = withoutEmpty(&doc, &was, "/hooks")
+	return doc.Pack(), err
+}
+
+// entriesAt is the list at a place of settings; nil where there is none.
+func entriesAt(doc *hujson.Value, at string) *hujson.Array {
+	found := doc.Find(at)
+	if found == nil {
+		return nil
+	}
+	entries, _ := found.Value.(*hujson.Array)
+	return entries
+}
+
+// sameHooks reports whether settings hold our hooks as others do, wherever they stand between those of the user.
+func sameHooks(now, will []byte, agent string, hooks []hook) bool {
+	var ours [2]string
+	for i, file := range [][]byte{now, will} {
+		doc, err := hujson.Parse(file)
+		if err != nil {
+			return false
+		}
+		doc.Minimize()
+		for _, h := range hooks {
+			entries := entriesAt(&doc, "/hooks/"+h.event)
+			for k := 0; entries != nil && k < len(entries.Elements); k++ {
+				if v := &entries.Elements[k]; isOurEntry(v, agent, h.command) {
+					ours[i] += h.event + " " + string(v.Pack()) + "\n"
+				}
+			}
+		}
+	}
+	return ours[0] == ours[1]
+}
+
+// withoutEmpty takes objects out that hold nothing, and that were not there before.
+func withoutEmpty(doc, before *hujson.Value, places ...string) error {
+	for _, at := range places {
+		if v := doc.Find(at); v != nil && before.Find(at) == nil {
+			if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) == 0 {
+				if err := patch(doc, "remove", at, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ensure adds a value where there is none.
+func ensure(doc *hujson.Value, at, value string) error {
+	if doc.Find(at) != nil {
+		return nil
+	}
+	return patch(doc, "add", at, json.RawMessage(value))
+}
+
+// patch carries out one operation of RFC 6902.
+func patch(doc *hujson.Value, op, at string, value any) error {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	text, err := json.Marshal([]operation{{op, at, value}})
+	if err != nil {
+		return err
+	}
+	return doc.Patch(text)
+}
