@@ -162,6 +162,23 @@ func whole(t *testing.T, i int, r agenttest.Request) {
 	}
 }
 
+// stored is how many sessions the store has, and how often they were compacted.
+func (c *codex) stored(t *testing.T) (sessions, compactions int) {
+	t.Helper()
+	var list struct {
+		Sessions []struct {
+			Compactions int `json:"compactions"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(c.Must(t, c.kagewasm, "sessions", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list.Sessions {
+		compactions += s.Compactions
+	}
+	return len(list.Sessions), compactions
+}
+
 // TestCodex: Codex is installed into, compacts by itself through the proxy, goes on, resumes, and is given back its
 // files. No compaction reaches the provider; what does is never over the window, holds no orphan, and begins the same
 // between two compactions. The proxy may be killed and started again meanwhile.
@@ -189,22 +206,11 @@ func TestCodex(t *testing.T) {
 		}
 		last = r.Messages
 	}
-	var list struct {
-		Sessions []struct {
-			Compactions int `json:"compactions"`
-		} `json:"sessions"`
-	}
-	if err := json.Unmarshal([]byte(c.Must(t, c.kagewasm, "sessions", "list", "--json")), &list); err != nil {
-		t.Fatal(err)
-	}
-	compactions := 0
-	for _, s := range list.Sessions {
-		compactions += s.Compactions
-	}
+	sessions, compactions := c.stored(t)
 	t.Logf("%d calls, %d compactions, %d times another beginning, at most %d tokens", len(c.model.Requests()), compactions,
 		breaks, largest)
-	if len(list.Sessions) != 1 { // lost and undo of the last compaction reach into those before
-		t.Errorf("%d sessions of one thread: %+v", len(list.Sessions), list.Sessions)
+	if sessions != 1 { // lost and undo of the last compaction reach into those before
+		t.Errorf("%d sessions of one thread", sessions)
 	}
 	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex rewrites its own context when it resumes
 		t.Errorf("%d compactions, %d times another beginning, %d tokens", compactions, breaks, largest)

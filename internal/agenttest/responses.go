@@ -36,15 +36,12 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.Unmarshal(body, &doc)
 	if n := len(doc.Input); m.Compacts && n > 0 && strings.Contains(string(doc.Input[n-1]), `"type":"compaction_trigger"`) {
-		m.respond(w, Answer{}, []obj{{"type": "compaction", "id": m.id("cmp_"), "encrypted_content": "gAAAA"}}, len(body)/4)
+		item := obj{"type": "compaction", "id": m.id("cmp_"), "encrypted_content": "gAAAA"}
+		m.respond(w, r, Answer{}, []obj{item}, len(body)/4)
 		return
 	}
 	answer, tokens := m.answer(Request{Path: r.URL.Path, Session: r.Header.Get("Thread-Id"), Body: body,
 		Messages: doc.Input})
-	if answer.Hold {
-		<-r.Context().Done()
-		return
-	}
 	for _, it := range doc.Input {
 		if !m.Compacts && strings.Contains(string(it), `"type":"compaction`) {
 			w.WriteHeader(http.StatusBadRequest)
@@ -66,16 +63,28 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 		}
 		items = append(items, item)
 	}
-	m.respond(w, answer, items, tokens)
+	if answer.Hold && len(items) == 0 {
+		<-r.Context().Done()
+		return
+	}
+	m.respond(w, r, answer, items, tokens)
 }
 
-// respond streams the items of an answer.
-func (m *Model) respond(w http.ResponseWriter, answer Answer, items []obj, tokens int) {
+// respond streams the items of an answer. Of one that is held back the text has begun.
+func (m *Model) respond(w http.ResponseWriter, r *http.Request, answer Answer, items []obj, tokens int) {
 	id := m.id("resp_")
 	w.Header().Set("content-type", "text/event-stream")
 	s := sse{w}
 	s.send("response.created", obj{"response": obj{"id": id, "object": "response", "status": "in_progress",
 		"output": []any{}}})
+	if answer.Hold {
+		s.send("response.output_item.added", obj{"output_index": 0, "item": obj{"type": "message", "id": items[0]["id"],
+			"role": "assistant", "status": "in_progress", "content": []any{}}})
+		s.send("response.output_text.delta", obj{"output_index": 0, "content_index": 0, "item_id": items[0]["id"],
+			"delta": answer.Text})
+		<-r.Context().Done()
+		return
+	}
 	for i, it := range items {
 		s.send("response.output_item.done", obj{"output_index": i, "item": it})
 		if answer.Cut {
