@@ -195,6 +195,25 @@ func TestCodex(t *testing.T) {
 		c.work(5)
 		c.exec(t, true, "Run them all once more.")
 	}
+	c.conversed(t, 2)
+	if !c.model.Last(t).Says("Never touch the folder vendor/") {
+		t.Error("the person's rule is gone")
+	}
+	c.Must(t, c.kagewasm, "uninstall", "codex")
+	after := agenttest.Tree(t, c.Dir)
+	if config := after[".codex/config.toml"]; config != before[".codex/config.toml"] { // the address was changed in it
+		t.Errorf("config.toml is now\n%s", config)
+	}
+	delete(before, ".codex/")
+	for _, path := range agenttest.Changed(before, after, ".codex") {
+		t.Errorf("%s is not as it was", path)
+	}
+}
+
+// conversed fails where a conversation was not compacted so often at least, in one session, or where a request is over
+// the window, is not whole, or begins otherwise than the one before without a compaction.
+func (c *codex) conversed(t *testing.T, least int) {
+	t.Helper()
 	var last []json.RawMessage
 	breaks, largest := 0, 0
 	equal := func(a, b json.RawMessage) bool { return string(a) == string(b) }
@@ -212,21 +231,80 @@ func TestCodex(t *testing.T) {
 	if sessions != 1 { // lost and undo of the last compaction reach into those before
 		t.Errorf("%d sessions of one thread", sessions)
 	}
-	if compactions < 2 || breaks > compactions+2 || largest > 60_000 { // Codex rewrites its own context when it resumes
+	// Codex rewrites its own context when it resumes.
+	if compactions < least || breaks > compactions+2 || largest > 60_000 {
 		t.Errorf("%d compactions, %d times another beginning, %d tokens", compactions, breaks, largest)
 	}
-	if !c.model.Last(t).Says("Never touch the folder vendor/") {
-		t.Error("the person's rule is gone")
+}
+
+// codexSessions are recorded sessions of Codex, with parallel calls.
+var codexSessions = []string{"entireio-skills__codex-01-da544acf74-0.jsonl",
+	"entireio-skills__codex-6c-fb81c05ca9-0.jsonl"}
+
+// execCommand shows a file with Codex's own tool.
+func execCommand(file string) agenttest.Call {
+	return agenttest.Call{Name: "exec_command", Input: map[string]any{"cmd": "cat " + file}}
+}
+
+// writtenByCodex reports whether Codex itself wrote a message of the person's, as it does anew in each session.
+func writtenByCodex(m abi.Message) bool {
+	text := m.Text()
+	return m.Role == abi.RoleUser && (strings.HasPrefix(text, "# AGENTS.md instructions") || strings.HasPrefix(text, "<"))
+}
+
+// TestCodexConversation replays recorded sessions of Codex through the real one, with an image that the person sent: it
+// is compacted through us when its limit is reached. What they said and the image are there to the end, and what was
+// compacted stays so when the session is gone on with, and in a fork.
+func TestCodexConversation(t *testing.T) {
+	c := newCodex(t)
+	c.write(t, "config.toml", strings.ReplaceAll(codexSettings, "30000", "18000")) // the recordings are short ones
+	c.install(t)
+	picture := c.dot(t)
+	var turns []agenttest.Turn
+	for _, name := range codexSessions {
+		dir := filepath.Join(c.Project, strings.TrimSuffix(name, ".jsonl"))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		said := slices.DeleteFunc(recorded(t, name), writtenByCodex)
+		turns = append(turns, agenttest.Replay(t, said, dir, execCommand)...)
 	}
-	c.Must(t, c.kagewasm, "uninstall", "codex")
-	after := agenttest.Tree(t, c.Dir)
-	if config := after[".codex/config.toml"]; config != before[".codex/config.toml"] { // the address was changed in it
-		t.Errorf("config.toml is now\n%s", config)
+	parallel := 0
+	for i, turn := range turns {
+		for _, a := range turn.Answers {
+			parallel = max(parallel, len(a.Calls))
+		}
+		c.model.Say(turn.Answers...)
+		if i == 0 {
+			c.exec(t, false, turn.Prompt, "-i", picture)
+		} else {
+			c.exec(t, true, turn.Prompt)
+		}
 	}
-	delete(before, ".codex/")
-	for _, path := range agenttest.Changed(before, after, ".codex") {
-		t.Errorf("%s is not as it was", path)
+	if parallel < 2 {
+		t.Error("no two calls at once")
 	}
+	c.conversed(t, 2)
+	small := c.model.Last(t)
+	stays := func(how string) {
+		t.Helper()
+		now := c.model.Last(t)
+		n := strings.Count(string(now.Body), "data:image/png")
+		if n != 1 || float64(now.Size()) > 1.05*float64(small.Size()) {
+			t.Errorf("%s: %d images, %d bytes of %d", how, n, now.Size(), small.Size())
+		}
+		for _, turn := range turns {
+			if !now.Says(turn.Prompt) {
+				t.Errorf("%s: gone is %q", how, turn.Prompt)
+			}
+		}
+	}
+	stays("compacted")
+	c.exec(t, true, "go on")
+	stays("gone on with")
+	c.Must(t, c.program, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "fork",
+		c.threads(t)[0], "elsewhere")
+	stays("forked")
 }
 
 // largest is how many bytes of messages the largest request has.

@@ -89,11 +89,9 @@ func (c *codex) threads(t *testing.T) (ids []string) {
 	return ids
 }
 
-// TestCodexByHand: a compaction that a person asks for goes through us and asks no model; an image that they sent is
-// still there, and what was compacted stays so in a fork.
-func TestCodexByHand(t *testing.T) {
-	c := newCodex(t)
-	c.install(t)
+// dot is the path of an image in the project.
+func (c *codex) dot(t *testing.T) string {
+	t.Helper()
 	png, err := base64.StdEncoding.DecodeString(aPNG)
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +100,15 @@ func TestCodexByHand(t *testing.T) {
 	if err := os.WriteFile(picture, png, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return picture
+}
+
+// TestCodexByHand: a compaction that a person asks for goes through us and asks no model; an image that they sent is
+// still there, and what was compacted stays so in a fork.
+func TestCodexByHand(t *testing.T) {
+	c := newCodex(t)
+	c.install(t)
+	picture := c.dot(t)
 	c.work(3)
 	c.exec(t, false, "Run the tests. Never touch the folder vendor/.", "-i", picture)
 	full := c.model.Last(t)
