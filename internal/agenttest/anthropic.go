@@ -39,7 +39,10 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	block := func(start, delta obj) {
 		s.send("content_block_start", obj{"index": index, "content_block": start})
 		s.send("content_block_delta", obj{"index": index, "delta": delta})
-		if answer.Cut {
+		if answer.Hold {
+			<-r.Context().Done()
+		}
+		if answer.Cut || answer.Hold {
 			panic(http.ErrAbortHandler)
 		}
 		s.send("content_block_stop", obj{"index": index})

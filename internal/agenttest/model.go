@@ -18,8 +18,7 @@ type Answer struct {
 	Cut bool
 	// Status, where set, is that of an error which is answered instead; 0 is none. By chat completions alone.
 	Status int
-	// Hold keeps the answer back until the client hangs up. By chat completions and Responses alone, by these behind the
-	// beginning of a text.
+	// Hold keeps the answer back until the client hangs up; by Messages and Responses what is behind its first words.
 	Hold bool
 }
 

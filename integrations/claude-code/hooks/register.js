@@ -26,10 +26,10 @@ class Refused extends Error {}
 const startServer = $ => $.process.run([program, 'serve', '--background', ...state], { timeoutMs: 5000 })
 
 // served are the lines as kagewasm's server compacts them, which is started where none runs.
-const served = async ($, lines, settings) => {
+const served = async ($, lines, settings, signal) => {
   const body = bodyOf(lines, settings, { force: true })
   const made = await post($, 'compact', body).catch(async error => {
-    if (error instanceof Refused) throw error
+    if (error instanceof Refused || signal?.aborted) throw error
     await startServer($)
     return post($, 'compact', body)
   })
@@ -58,10 +58,12 @@ const run = async ($, lines, settings) =>
 // alone reports whether no server can be asked.
 const alone = async $ => socket === '' || Boolean(await $.env.get('CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'))
 
-// compact are the lines as kagewasm compacts them, by its server where that can be.
-const compact = async ($, lines, settings) => {
+// compact are the lines as kagewasm compacts them, by its server where that can be. Nothing more is started where a
+// person interrupts it.
+const compact = async ($, lines, settings, signal) => {
   if (await alone($)) return run($, lines, settings)
-  return served($, lines, settings).catch(error => {
+  return served($, lines, settings, signal).catch(error => {
+    if (signal?.aborted) throw error
     $.ui.log(`kagewasm's server did not compact, so its command does: ${error.message}`)
     return run($, lines, settings)
   })
@@ -121,9 +123,11 @@ export const register = (on, options) => {
     const lines = toLines(e.messages)
     const reason = e.trigger === 'manual' ? wanted?.reason : undefined
     const settings = { session, window: context.window, instructions: e.instructions, reason }
-    const left = await compact($, lines, settings).catch(error => {
+    const left = await compact($, lines, settings, next.signal).catch(error => {
+      if (next.signal?.aborted) return
       $.ui.log(`kagewasm did not compact${reason ? '' : ', so Claude Code does'}: ${error.message}`)
     })
+    if (next.signal?.aborted) return { skip: 'kagewasm: the compaction was interrupted' }
     if (left !== undefined && jsonl(left) !== jsonl(lines)) return { messages: toMessages(left, e.messages) }
     if (reason) return { skip: 'kagewasm: a plugin wanted a compaction, and there is nothing to supersede yet' }
     if (left === undefined) return next(e)
