@@ -1,5 +1,6 @@
 // Has the mod of Claude Code compact one conversation again and again, as Claude Code calls it: each time as another
-// session. Says what each time took by the clock and what this program's processor spent on all, in milliseconds.
+// session, and writes and reads the same messages as JSON each time. Says what each took by the clock, and what this
+// program's processor spent on all of either, in milliseconds.
 import { readFileSync } from "node:fs"
 import { request } from "node:http"
 
@@ -37,8 +38,14 @@ const rowOf = (line, n) => {
 const rowsOf = n => lines.filter(line => line.role !== "system").map(line => rowOf(line, n))
 
 const took = []
+const tookPlain = []
 let left = 0
 let cpu = 0
+let plain = 0
+const spent = before => {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
 for (let n = 0; n < runs; n++) {
   const messages = rowsOf(n)
   const $ = {
@@ -52,8 +59,12 @@ for (let n = 0; n < runs; n++) {
   const start = performance.now()
   const made = await handlers["session.compact"]($, { trigger: "auto", messages }, () => ({ messages: [] }))
   took.push(performance.now() - start)
-  const { user, system } = process.cpuUsage(before)
-  cpu += (user + system) / 1000
+  cpu += spent(before)
   left = made.messages.length
+  const again = process.cpuUsage()
+  const next = performance.now()
+  JSON.parse(JSON.stringify(messages))
+  tookPlain.push(performance.now() - next)
+  plain += spent(again)
 }
-console.log(JSON.stringify({ took, cpu, rows: rowsOf(0).length, left }))
+console.log(JSON.stringify({ took, tookPlain, cpu, plain, rows: rowsOf(0).length, left }))

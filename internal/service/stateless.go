@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/turnend"
@@ -242,22 +243,42 @@ func documentOf(op string, raw json.RawMessage, format transcript.Format) (*docu
 		}
 		d.data, d.text = []byte(text), true
 	case raw[0] == '[' && format == transcript.Neutral:
-		var list []json.RawMessage
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, &abi.Error{Code: abi.CodeBadInput, Op: op, Message: "messages: " + err.Error(), Err: err}
-		}
-		var b bytes.Buffer
-		for _, m := range list {
-			if err := json.Compact(&b, m); err != nil { // a message is a line
-				return nil, err
-			}
-			b.WriteByte('\n')
-		}
-		d.data, d.lines = b.Bytes(), true
+		d.data, d.lines = linesOf(raw), true
 	default:
 		d.data = raw
 	}
 	return d, nil
+}
+
+// linesOf writes each element of a list as a line. The list was decoded, so it is sound.
+func linesOf(list []byte) []byte {
+	list = list[1 : len(list)-1]
+	lines := make([]byte, 0, len(list)+1)
+	depth := 0
+	for i := 0; i < len(list); i++ {
+		c := list[i]
+		switch c {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '"':
+			end, _ := jsonlex.Text(list, i)
+			lines = append(lines, list[i:end-1]...)
+			i = end - 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				c = '\n'
+			}
+		}
+		lines = append(lines, c)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, '\n')
+	}
+	return lines
 }
 
 // write gives a file the form that the document had. One in a format of lines that came

@@ -4,6 +4,7 @@ import { rowsAfter, shortened, toLines, toMessages } from './messages.js'
 
 const parse = jsonl => jsonl.split('\n').filter(line => line !== '').map(line => JSON.parse(line))
 const jsonl = lines => lines.map(line => JSON.stringify(line)).join('\n')
+const same = (a, b) => a.length === b.length && jsonl(a) === jsonl(b)
 
 // bodyOf is what its server is asked.
 const bodyOf = (lines, { session, window, instructions, reason }, more) => {
@@ -128,7 +129,7 @@ export const register = (on, options) => {
       $.ui.log(`kagewasm did not compact${reason ? '' : ', so Claude Code does'}: ${error.message}`)
     })
     if (next.signal?.aborted) return { skip: 'kagewasm: the compaction was interrupted' }
-    if (left !== undefined && jsonl(left) !== jsonl(lines)) return { messages: toMessages(left, e.messages) }
+    if (left !== undefined && !same(left, lines)) return { messages: toMessages(left, e.messages) }
     if (reason) return { skip: 'kagewasm: a plugin wanted a compaction, and there is nothing to supersede yet' }
     if (left === undefined) return next(e)
     return e.trigger === 'manual' ? { skip: 'kagewasm: there is nothing to supersede yet' } : next(e)
