@@ -102,7 +102,7 @@ $(BUILD)/agents/node_modules: $(AGENTS)/package.json
 	cd $(BUILD)/agents/node_modules && (cd @anthropic-ai/claude-code && node install.cjs) && (cd opencode-ai && node postinstall.mjs)
 	@touch $@
 
-# Those that want a newer Node than a machine may have bring one: npm has it.
+# Those that want a newer Node than a machine may have bring one: npm has it. OpenClaw is 660 MB of 1 GB.
 $(BUILD)/agents-next/node_modules: $(AGENTS)-next/package.json
 	@mkdir -p $(BUILD)/agents-next && cp $^ $(BUILD)/agents-next/
 	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents-next

@@ -22,7 +22,12 @@ type chatAgent struct {
 
 func newChatAgent(t *testing.T, program string) *chatAgent {
 	t.Helper()
-	a := &chatAgent{program: agenttest.Program(t, program), kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
+	return chatAgentOf(t, agenttest.Program(t, program))
+}
+
+func chatAgentOf(t *testing.T, program string) *chatAgent {
+	t.Helper()
+	a := &chatAgent{program: program, kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
 	a.Home = agenttest.NewHome(t, a.program, a.kagewasm)
 	return a
 }
@@ -74,10 +79,7 @@ func (a *chatAgent) models(t *testing.T) *chatAgent {
 // nextPi is a pi that needs a newer Node, and lets extensions edit what its model sees.
 func nextPi(t *testing.T) *chatAgent {
 	t.Helper()
-	program := agenttest.Next(t, "pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js")
-	a := &chatAgent{program: program, kagewasm: agenttest.Kagewasm(t), model: &agenttest.Model{}}
-	a.Home = agenttest.NewHome(t, a.program, a.kagewasm)
-	return a.models(t)
+	return chatAgentOf(t, agenttest.Next(t, "pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js")).models(t)
 }
 
 // writeSettings writes how kagewasm compacts for an agent.
