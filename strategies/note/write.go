@@ -135,8 +135,8 @@ func (n *Note) added(o Options, summary string) string {
 	return text
 }
 
-// fitted is the note within the budget, with so many tokens for names at least, or its half, and whether these and files
-// had room.
+// fitted is the note within the budget, with so many tokens for names at least, or its half, and whether these and
+// files had room.
 func (n *Note) fitted(o Options, least int, summary string) (text string, had room) {
 	text, _ = names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{names: least}, summary)
