@@ -221,6 +221,33 @@ func TestWorkedOnIsTold(t *testing.T) {
 	}
 }
 
+// TestCheckThatPassesInWhatStays: a check that failed in a turn is told as one that passed later where it does in what
+// stays, and not where it passed there before.
+func TestCheckThatPassesInWhatStays(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	fails := run("go test ./store", "Exit code 1\n--- FAIL: TestLease (0.41s)", true)
+	passes := run("go test ./store", "ok  \tkw/store\t0.2s", false)
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		stay int // where what stays begins, two messages of it
+		want string
+	}{
+		{"behind it", session("Mend it.", fails, passes, said("Done.")), 3, "failed once, then passed later"},
+		{"before it", session("Mend it.", passes, fails, said("Done.")), 1, "failed"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			s := gone(tc.msgs)
+			s.Gone[tc.stay], s.Gone[tc.stay+1] = false, false
+			got := thread(write(s, note.Options{}))
+			_, line, _ := strings.Cut(got, "- Checks: `go test ./store` ")
+			if line, _, _ = strings.Cut(line, "\n"); line != tc.want {
+				t.Errorf("%q, want %q in\n%s", line, tc.want, got)
+			}
+		})
+	}
+}
+
 // TestStandingOfWhatStays: how things stood is told of all messages up to the last that goes, of those that stay in
 // between too.
 func TestStandingOfWhatStays(t *testing.T) {

@@ -247,6 +247,9 @@ func (t *thread) stands(m *abi.Message) {
 	switch m.Role {
 	case abi.RoleTool:
 		step := t.kept.Stays(m)
+		if step.Check.Passed {
+			work.PassedLater(t.work, step.Check.Checks)
+		}
 		t.stood(step)
 		t.undone = append(t.undone, step.Undone...)
 	case abi.RoleUser:

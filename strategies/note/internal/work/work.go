@@ -60,6 +60,7 @@ const (
 const (
 	inAnother = " in another one"
 	inHook    = " in the hook of a commit"
+	later     = " later"
 )
 
 // changedSince stands behind a check that passed where files were changed after it.
@@ -242,7 +243,7 @@ func (w *Work) checked(name string, parts, ran []action.Check, o outcome.Outcome
 	case o.Passed:
 		c.last = passed
 		for _, before := range w.checks {
-			before.settle(slices.Concat(parts, ran))
+			before.settle(slices.Concat(parts, ran), inAnother)
 		}
 	case o.Failed:
 		c.last, c.failures = broken, c.failures+1
@@ -254,10 +255,17 @@ func (w *Work) checked(name string, parts, ran []action.Check, o outcome.Outcome
 	w.checks = append(w.checks, c)
 }
 
-// settle takes checks that passed: one that failed and is among them passed as well.
-func (c *check) settle(parts []action.Check) {
+// PassedLater takes checks that passed after that in messages that stay.
+func PassedLater(w *Work, checks []action.Check) {
+	for _, c := range w.checks {
+		c.settle(checks, later)
+	}
+}
+
+// settle takes checks that passed, and where: one that failed and is among them passed as well.
+func (c *check) settle(parts []action.Check, where string) {
 	if c.left = action.Unsettled(c.left, parts); len(c.left) == 0 && c.last != passed && c.failures > 0 {
-		c.last, c.where = passed, inAnother
+		c.last, c.where, c.stale = passed, where, false
 	}
 }
 
