@@ -202,6 +202,17 @@ func TestAsides(t *testing.T) {
 	if !strings.Contains(got, "- Agent: The leases are mended.") || strings.Contains(got, "note down") {
 		t.Errorf("%s", got)
 	}
+	t.Run("what it says of itself is told as that, in a chain of notes", func(t *testing.T) {
+		text := render(session(msgs[:2], "Review the conversation above and update the skills.",
+			said("I added the tides to the skill of the harbour. It has a table of them now."), "thanks"), note.Options{})
+		for range 2 {
+			if got := thread(text); !strings.Contains(got, "- Agent: The leases are mended.") || !strings.Contains(got,
+				"- Agent, asked by its harness: I added the tides to the skill of the harbour.") {
+				t.Errorf("%s", got)
+			}
+			text = render(session(summary(text)), note.Options{})
+		}
+	})
 	t.Run("but work that goes on behind it is", func(t *testing.T) {
 		msgs := session(msgs[:3], edit("/srv/kw/a.go", "ok", false), said("Now the docs are mended too."), "thanks")
 		if got := thread(render(msgs, note.Options{})); !strings.Contains(got,

@@ -235,7 +235,7 @@ func (v *view) fill(budget, left, said int, state string) {
 		return !isDeed(line) && !isAside(line) && !strings.HasPrefix(line, work.Failed)
 	}
 	part(mix(budget, smallBudget, largeBudget, 100, didShare), func(most *int) { v.take(most, did) })
-	part(50, func(half *int) { v.take(half, func(line string) bool { return strings.HasPrefix(line, foundMark) }) })
+	part(50, func(half *int) { v.take(half, isSaid) })
 	v.agent(&left, &said, func(int) bool { return true })
 	v.take(&left, did)
 	v.take(&left, isDeed)
@@ -267,7 +267,12 @@ func takeNewest(v *view, left *int) {
 
 // isAside reports whether a line tells what was only looked at, or said on the way.
 func isAside(line string) bool {
-	return strings.HasPrefix(line, work.Besides) || strings.HasPrefix(line, foundMark)
+	return strings.HasPrefix(line, work.Besides) || isSaid(line)
+}
+
+// isSaid reports whether a line tells what the agent said beside its closing words.
+func isSaid(line string) bool {
+	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, harnessMark)
 }
 
 // isAnswered reports whether a line tells what a short answer speaks of.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -45,6 +46,7 @@ type thread struct {
 	asked       string     // all of that message, for answers by number
 	interrupted string     // how it is told that the person interrupted the agent; empty where nobody did
 	aside       bool       // a harness wrote after the closing words, and the agent answers that
+	toHarness   string     // what it said to that last
 	silent      bool       // nothing of the turn went
 	goesOn      bool       // a part of the turn stays
 	taken       bool       // the last turn is of an earlier note
@@ -190,7 +192,7 @@ func (t *thread) agent(m *abi.Message) {
 	case len(m.ToolCalls) > 0:
 		t.closing, t.aside = "", false
 	case t.aside && text != "":
-		t.asked = text // for what the person says to it; the closing words of the turn stand
+		t.asked, t.toHarness = text, text // for what the person says to it; the closing words of the turn stand
 	default:
 		t.closing, t.asked = text, cmp.Or(text, t.asked)
 	}
@@ -309,6 +311,13 @@ func (t *thread) end(answer string) {
 	if n := len(found); n > 0 {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
 	}
+	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
+		line := harnessMark + t.memory.closing.of(t.toHarness, closing)
+		for i := range t.turns { // a recording may hold one conversation several times
+			t.turns[i].came = slices.DeleteFunc(t.turns[i].came, func(s string) bool { return s == line })
+		}
+		t.add(line)
+	}
 	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.goesOn && !t.silent {
 		t.add(workedOn)
 	}
@@ -326,7 +335,7 @@ func (t *thread) end(answer string) {
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
-	t.undone, t.found, t.aside, t.interrupted = nil, nil, false, ""
+	t.undone, t.found, t.aside, t.interrupted, t.toHarness = nil, nil, false, "", ""
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more. What
@@ -416,6 +425,8 @@ const (
 	interruptedOnce = "On the way the person interrupted the agent."
 	// foundMark begins what an agent said on the way to its closing words.
 	foundMark = "Agent on the way: "
+	// harnessMark begins what an agent said to what its harness asked behind that.
+	harnessMark = "Agent, asked by its harness: "
 	// maxFindings is how much of that is told, in sentences.
 	maxFindings = 3
 )
