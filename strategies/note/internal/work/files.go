@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -100,6 +101,21 @@ func (w *Work) file(at string) *file {
 	w.files = append(w.files, f)
 	return f
 }
+
+// changedFiles are the files as they are told, those that were changed last behind the others: of more than have room
+// with what was done to them the first ones are named alone.
+func changedFiles(files []*file, name func(path string) string) []string {
+	told := lists.Map(files, func(f *file) string { return f.text(name) })
+	more := len(told) - maxListed
+	if more <= 0 || more > maxNamed {
+		return told
+	}
+	first := lists.Map(files[:more+1], func(f *file) string { return name(f.path) })
+	return append([]string{strings.Join(first, ", ")}, told[more+1:]...)
+}
+
+// maxNamed is how many files are named alone before those that were changed last.
+const maxNamed = 12
 
 // text is the file as it is told: name says what it is called.
 func (f *file) text(name func(path string) string) string {

@@ -305,7 +305,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 		}
 		lines = append(lines, head+more+strings.Join(entries, sep))
 	}
-	add(ChangedFiles, lists.Map(w.files, func(f *file) string { return f.text(name) }), ", ")
+	add(ChangedFiles, changedFiles(w.files, name), ", ")
 	did := w.deeds()
 	if n := len(w.did) - len(did); n > 0 {
 		lines = append(lines, plural(n, "other call or command", "other calls and commands")+" that changed something")

@@ -20,6 +20,11 @@ type step struct {
 	failed bool
 }
 
+// writes is a call that writes a file.
+func writes(name string) step {
+	return step{"Write", map[string]any{"file_path": name, "content": "x"}, "File created successfully at: " + name, false}
+}
+
 func bash(command, result string, failed bool) step {
 	return step{"Bash", map[string]any{"command": command}, result, failed}
 }
@@ -340,6 +345,10 @@ func TestLines(t *testing.T) {
 			{"Write", map[string]any{"file_path": "a.go", "content": "x"}, "File created successfully", false},
 			bash("go test ./store", ok, false), bash("rm try.sh", "", false)},
 			"Changed: a.go (written), try.sh (deleted)\nChecks: `go test ./store` passed"},
+		{"more files than are told in full", []step{
+			writes("a"), writes("b"), writes("c"), writes("d"), writes("e"), writes("f"), writes("g"), writes("h"), writes("i"),
+			writes("j")}, "Changed: a, b, c, d (written), e (written), f (written), g (written), h (written), i (written), " +
+			"j (written)"},
 		{"a file that was there before", []step{
 			{"Write", map[string]any{"file_path": "a.go", "content": "x"}, "The file a.go has been updated.", false},
 			{"Write", map[string]any{"file_path": "b.go", "content": "x"}, "File created successfully at: b.go", false},
