@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -287,29 +288,36 @@ func endOf(text, name string) int {
 }
 
 // maxTags is how many tags of one name are looked at to find the end of an element.
-const maxTags = 64
+const maxTags = 256
 
 // around is where an element ends that a text begins with, and of which the first end tag ends at first: behind the tag
 // that closes as many as were opened, or, where that one stands within a line, behind the next one that ends its line
-// with nothing opened between. Where neither ends a line, words of a person may stand before it: the first tag counts.
+// with nothing opened between. What stands behind the former is else words of a person.
 func around(text, name string, first int) int {
 	opens, closes := "<"+name, "</"+name+">"
-	depth, at := 0, 0
+	depth, at, closed := 0, 0, 0
 	for range maxTags {
 		to := strings.Index(text[at:], closes)
 		if to < 0 {
-			return first
+			break
 		}
 		if from := strings.Index(text[at:at+to], opens); from >= 0 {
+			if closed > 0 { // another element
+				break
+			}
 			depth, at = depth+1, at+from+len(opens)
 			continue
 		}
 		at += to + len(closes)
-		if depth = max(0, depth-1); depth == 0 && endsLine(text[at:]) {
+		if depth = max(0, depth-1); depth > 0 {
+			continue
+		}
+		if endsLine(text[at:]) {
 			return at
 		}
+		closed = cmp.Or(closed, at)
 	}
-	return first
+	return cmp.Or(closed, first)
 }
 
 // endsLine reports whether a line, or another element, begins right behind what stands before a text.

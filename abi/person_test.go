@@ -40,6 +40,12 @@ func TestOrigins(t *testing.T) {
 			"</system-reminder>\nMend it.", "person", "Mend it."},
 		{"a reminder before words that quote an end", "<system-reminder>a</system-reminder>\nStrip </system-reminder> from " +
 			"it.", "person", "Strip </system-reminder> from it."},
+		{"words on the line where one ends, before another", "<system-reminder>a</system-reminder> Mend it.\n" +
+			"<system-reminder>b</system-reminder>", "person", "Mend it."},
+		{"words right behind one, before another", "<system-reminder>\na\n</system-reminder>Mend it.\nNow.\n" +
+			"<system-reminder>b</system-reminder>", "person", "Mend it.\nNow."},
+		{"a reminder that shows many", "<system-reminder>\nx" + strings.Repeat(" <system-reminder>y</system-reminder>", 90) +
+			" z\n</system-reminder>\nMend it.", "person", "Mend it."},
 		{"words that speak of one", "What does <system-reminder> do?", "person", "What does <system-reminder> do?"},
 		{"an interruption", "[Request interrupted by user for tool use]", "interruption", ""},
 		{"an interruption of Codex", "<turn_aborted>\nThe user interrupted it.\n</turn_aborted>", "interruption", ""},

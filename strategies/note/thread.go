@@ -391,6 +391,16 @@ func (v *view) complete() bool {
 	return true
 }
 
+// worded is how many turns are shown with words of persons.
+func worded(v *view) (n int) {
+	for i := range v.turns {
+		if v.words(i) != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // words are those of a turn as they are shown.
 func (v *view) words(i int) string {
 	t := &v.turns[i]

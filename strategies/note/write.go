@@ -61,6 +61,9 @@ const (
 	// of it.
 	questionsShare = 3
 
+	// leastFailed is what failures may cost where that is a third of the note at most, in tokens: the last one has room.
+	leastFailed = 90
+
 	// lastShare is how much of a note goes to what the agent said last, where nothing of it has room else.
 	lastShare = 5
 
@@ -124,7 +127,7 @@ func (n *Note) added(o Options, summary string) string {
 	if room.named {
 		return text
 	}
-	if text, more := n.fitted(o, fewNames, summary); more.named || more.filed && !room.filed {
+	if text, more := n.fitted(o, fewNames, summary); more.betters(room) {
 		return text
 	}
 	if text == "" { // even the shortest thread is too long
@@ -173,6 +176,16 @@ type room struct {
 	names  int  // for names, at least: what stands before them is written again with less
 	named  bool // names had room, or there are none
 	filed  bool // files had room
+	words  int  // messages of persons of which there was room for words
+}
+
+// betters reports whether a note that had this room is better than one that had another: it has names or files where
+// that has none, and says of persons no less where that has files.
+func (r room) betters(other room) bool {
+	if other.filed {
+		return r.named && r.words >= other.words
+	}
+	return r.named || r.filed
 }
 
 // render writes the parts in order, with more room for the thread than its share. More is what a thread that is not
@@ -198,7 +211,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		heading = p.count(headCalls) + 1
 	}
 	p.left -= heading
-	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failedShare.of(budget), o.Failures)
+	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
@@ -206,7 +219,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.left += lent
 	more.named, more.filed = p.names(n.names, summary)
 	more.named = more.named || !n.names.Lists(fewNames, summary+"\n"+p.String(), p.count).Named
-	more.names = extra.names
+	more.names, more.words = extra.names, worded(b.thread)
 	if p.left += heading; heading > 0 {
 		p.headed(headCalls, calls)
 	}
@@ -253,6 +266,14 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	v.fill(budget, left, saidShare.of(budget)+bonus+extra, v.stood)
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	return b
+}
+
+// failuresRoom is what failures may cost in a note of so many tokens.
+func failuresRoom(budget int) int {
+	if budget < 3*leastFailed {
+		return failedShare.of(budget)
+	}
+	return max(failedShare.of(budget), leastFailed)
 }
 
 // failedMost is what failures may cost in a conversation, in tokens: elsewhere what is held back for names, which come
