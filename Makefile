@@ -25,7 +25,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 .PHONY: all man release npm npm-client npm-sdks compare npm-agents test-agents demo test oracle soak features race check bench plugins generate clean
 all: $(KW) plugins
 
-# SQLite is one package of 8 MB, which the compiler takes 830 MB for where nothing bounds it: bounded it takes 610, and the linker 680.
+# SQLite is one package of 8 MB, which the compiler takes 830 MB for where nothing bounds it: bounded it takes 610, and the linker 680 to 720.
 # Below the bound the compiler collects garbage a fourth as often, which saves a sixth of a cold build.
 # They are not set for tests, whose commands would inherit them.
 LEAN := GOMEMLIMIT=560MiB GOGC=400
