@@ -147,30 +147,13 @@ func stalls(t *testing.T, dir string) (program, started string) {
 // when the client has hung up.
 func stallingServer(t *testing.T) (socket string, asked, left chan struct{}) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "kw") // a path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket, asked, left = filepath.Join(dir, "s"), make(chan struct{}, 100), make(chan struct{}, 100)
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close(); os.RemoveAll(dir) })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 1))
-			asked <- struct{}{}
-			_, _ = io.Copy(io.Discard, conn)
-			conn.Close()
-			left <- struct{}{}
-		}
-	}()
-	return socket, asked, left
+	asked, left = make(chan struct{}, 100), make(chan struct{}, 100)
+	return listens(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		asked <- struct{}{}
+		_, _ = io.Copy(io.Discard, c)
+		left <- struct{}{}
+	}), asked, left
 }
 
 // within fails where nothing comes for a minute.

@@ -32,8 +32,8 @@ func calls(t *testing.T, script, program, socket string) {
 	}
 }
 
-// hangsUp is the socket of a server that goes away in the middle of each request, as one that is killed does.
-func hangsUp(t *testing.T) (socket string) {
+// listens is the socket of a server that does something with each connection.
+func listens(t *testing.T, serve func(net.Conn)) (socket string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kw") // a path of a socket is short
 	if err != nil {
@@ -51,11 +51,17 @@ func hangsUp(t *testing.T) (socket string) {
 			if err != nil {
 				return
 			}
-			_, _ = c.Read(make([]byte, 1000))
+			serve(c)
 			c.Close()
 		}
 	}()
 	return socket
+}
+
+// hangsUp is the socket of a server that goes away in the middle of each request, as one that is killed does.
+func hangsUp(t *testing.T) (socket string) {
+	t.Helper()
+	return listens(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1000)) })
 }
 
 // servesAlone is a program that starts kagewasm's server and does nothing else: what a plug compacts then, that has

@@ -262,6 +262,9 @@ func (e archive) restored(came *reading, id string, h *session.History) *branch 
 		e.p.opts.Log("proxy: " + id + ": " + err.Error())
 		return nil
 	}
+	if last == "" && len(p.added) == 0 && len(p.order) == p.messages {
+		return nil // nothing was made of it
+	}
 	p.session, p.record, p.elements = id, last, elements
 	return &branch{seen: slices.Clone(e.seen[:elements]), plans: []*plan{p}}
 }

@@ -51,7 +51,7 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 		return nil, nothing("the session ends in a summary")
 	}
 	reserve := cfg.limit() + cfg.budget
-	c := makeCut(v, cfg.window(), keepLast, reserve)
+	c := makeCut(v, cfg.window(), keepLast, reserve, cfg.exact)
 	if len(c.units) == 0 {
 		return nil, nothing("all of it is pinned, recent or of the current turn")
 	}

@@ -176,9 +176,9 @@ type summary struct {
 	// budget is how many tokens the host puts around a summary, and host how many it has in the note
 	// itself. The cut leaves room for both.
 	budget, host int
-	// older: what is older than the recent end goes, whatever the target is.
-	older bool
-	focus string
+	// older: what is older than the recent end goes, whatever the target is. exact: somebody said how large that end is.
+	older, exact bool
+	focus        string
 	// inputTokens is the most tokens of one request. 0 is what [abi.FallbackWindow] leaves.
 	inputTokens int
 }
@@ -196,7 +196,7 @@ func (s Summarize) summary(v *View) summary {
 	}
 	if s.Keep.Recent() {
 		cfg.WindowMessages = len(v.Messages) // everything but the recent end goes
-		cfg.older = v.olderThan(s.Keep.start(v))
+		cfg.older, cfg.exact = v.olderThan(s.Keep.start(v)), true
 	}
 	if s.Window != nil {
 		cfg.inputTokens = max(1, *s.Window-cfg.MaxSummaryTokens-min(requestSlack, *s.Window/16))

@@ -13,7 +13,7 @@ type cut struct {
 // makeCut returns the oldest units whole: at least window messages, and as many as the target needs
 // beside reserve tokens for the summary. Units that are pinned, belong to the current turn, or reach
 // into the last keepLast messages stay.
-func makeCut(v *View, window, keepLast, reserve int) cut {
+func makeCut(v *View, window, keepLast, reserve int, exact bool) cut {
 	keep := len(v.Messages)
 	if keepLast > 0 {
 		keep = (&KeepConfig{Messages: keepLast}).start(v)
@@ -49,9 +49,9 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 		}
 	}
 	// A person's message that would go last stays with its answers, where the target does not need it
-	// to go, and nobody said how much stays.
+	// to go, but where somebody said how much stays.
 	n := len(c.units) - 1
-	if window < len(v.Messages) && n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 &&
+	if !exact && n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 &&
 		abi.Persons(v.Messages)[c.units[n][0]] {
 		less := none
 		for _, u := range c.units[:n] {

@@ -86,7 +86,7 @@ func (p *parts) entries(head string, list []string, budget int) {
 	p.put(lines...)
 }
 
-// names adds the names that fit into what is left. It reports whether there are any.
+// names adds the names that fit into what is left. It reports whether there are any, and whether there are files.
 func (p *parts) names(found *names.Names, said string) (named, filed bool) {
 	lists := found.Lists(p.left, said+"\n"+p.String(), p.count)
 	for _, text := range []string{lists.Root, lists.Modified, lists.Read, lists.Rest} {

@@ -312,11 +312,7 @@ func (t *thread) end(answer string) {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
 	}
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
-		line := harnessMark + t.memory.closing.of(t.toHarness, closing)
-		for i := range t.turns { // a recording may hold one conversation several times
-			t.turns[i].came = slices.DeleteFunc(t.turns[i].came, func(s string) bool { return s == line })
-		}
-		t.add(line)
+		t.add(harnessMark + t.memory.closing.of(t.toHarness, closing))
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.goesOn && !t.silent {
 		t.add(workedOn)
@@ -364,9 +360,26 @@ func (t *thread) closed(answer string) (said, fuller string) {
 	return said, fuller
 }
 
+// sayOnce leaves out what the agent said to its harness where a later turn has it too: a recording may hold one
+// conversation several times.
+func sayOnce(turns []turn) {
+	said := make(map[string]bool)
+	for i := range slices.Backward(turns) {
+		turns[i].came = slices.DeleteFunc(turns[i].came, func(line string) bool {
+			if !strings.HasPrefix(line, harnessMark) {
+				return false
+			}
+			again := said[line]
+			said[line] = true
+			return again
+		})
+	}
+}
+
 // finish closes the thread.
 func (t *thread) finish() []turn {
 	t.end("")
+	sayOnce(t.turns)
 	if t.waits != nil {
 		t.turns, t.waits = append(t.turns, *t.waits), nil
 	}

@@ -23,8 +23,7 @@ var (
 	actsThatLook = newBeginnings("acts that look")
 	prepares     = newBeginnings("prepares")
 	shows        = set.Of(wordLists["shows"]...)
-	looking      = set.Of(wordLists["programs that look"]...)
-	beside       = set.Of(wordLists["programs beside"]...)
+	searching    = set.Of(wordLists["searching"]...)
 	looksNot     = set.Of(wordLists["looks not"]...)
 	lookers      = set.Of(wordLists["looks"]...)
 	readers      = set.Of(wordLists["reads"]...)
@@ -80,14 +79,18 @@ func (a *Action) OnlyLooks() bool {
 	looks := false
 	for i := range a.Commands {
 		c := &a.Commands[i]
-		switch {
-		case c.SetsScene():
-		case len(c.Words) == 0 || !looking[c.Words[0]] && !beside[c.Words[0]],
-			slices.ContainsFunc(c.Words, func(w string) bool { return looksNot[w] }),
-			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }):
+		if c.SetsScene() {
+			continue
+		}
+		if len(c.Words) == 0 || slices.ContainsFunc(c.Words, func(w string) bool { return looksNot[w] }) ||
+			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }) {
 			return false
-		default:
-			looks = looks || looking[c.Words[0]]
+		}
+		switch program := c.Words[0]; {
+		case shows[program], searching[program]:
+			looks = true
+		case !besideChecks[program]:
+			return false
 		}
 	}
 	return looks

@@ -100,16 +100,12 @@ func groupsEnd(s string, start, i int) int {
 			return i
 		}
 	}
-	if end := numberEnd(s, from, i); end == i {
-		return i
-	} else if i = end; from > start {
-		return i
+	end := numberEnd(s, from, i)
+	if begins := end > i && from == start; begins && end+1 < len(s) && s[end] == '-' && isDigit(s[end+1]) {
+		to := end + 1 + clip.Digits(s[end+1:])
+		return numberEnd(s, to, to)
 	}
-	if i+1 < len(s) && s[i] == '-' && isDigit(s[i+1]) {
-		i += 1 + clip.Digits(s[i+1:])
-		return numberEnd(s, i, i)
-	}
-	return i
+	return end
 }
 
 // numberEnd is where a number that begins at start, and whose first group is read up to i, ends.

@@ -65,6 +65,7 @@ func TestOutcomes(t *testing.T) {
 		{"one that says nothing", "go test -c -o /dev/null ./x 2>&1 | head -20", "", false, true, passed},
 		{"one in a folder that says nothing", "cd /srv && go build ./... | tail -5", "\n", false, true, passed},
 		{"one whose errors go nowhere", "go build ./... 2>/dev/null | head", "", false, true, unknown},
+		{"one that has so much time", "timeout 60 go build ./... 2>&1 | head", "", false, true, unknown},
 		{"one behind a search", "go build ./... 2>&1 | grep lease", "", false, true, unknown},
 		{"one before something else", "go build ./... 2>&1 | head; ./try | head", "", false, true, unknown},
 		{"tests that say nothing", "go test ./x 2>&1 | head -20", "", false, true, unknown},

@@ -78,19 +78,21 @@ var passOn = set.Of("head", "tail", "cat")
 // keptSilent reports whether a script runs nothing but a check that puts out nothing where all is well, and that put
 // out nothing: all of it is shown, or its beginning or its end, by a program that would have ended well all the same.
 func keptSilent(a *action.Action, text string) bool {
-	if strings.TrimSpace(text) != "" || strings.Contains(strings.ReplaceAll(a.Script, "2>&1", ""), ">") {
+	if strings.TrimSpace(text) != "" || strings.Contains(strings.ReplaceAll(a.Script, "2>&1", ""), ">") ||
+		strings.Contains(a.Script, "timeout") { // which ends it without a word
 		return false
 	}
 	checked, piped := false, false
 	for i := range a.Commands {
-		switch c := &a.Commands[i]; {
-		case piped && isOne(c, passOn):
-		case piped || checked && !c.SetsScene(), !checked && !c.SetsScene() && !isSilent(c.Words):
+		c := &a.Commands[i]
+		switch {
+		case piped && isOne(c, passOn), !piped && c.SetsScene():
+		case piped || checked || !isSilent(c.Words):
 			return false
-		case !c.SetsScene():
+		default:
 			checked = true
 		}
-		piped = a.Commands[i].Then == "|"
+		piped = c.Then == "|"
 	}
 	return checked
 }
