@@ -6,6 +6,7 @@
 # make npm    what tests of plugins in AssemblyScript compile with
 # make npm-client  the client of Hindsight that tests ask for a second opinion
 # make npm-agents  the agents that plugs are tested with, pinned
+# make npm-agents-next  those of them that bring a newer Node, 1 GB
 # make npm-sdks    the official SDKs that the proxy is tested with, pinned
 # make test-agents the plugs in those agents
 # make oracle the official SDKs judge what package models sends and reads
@@ -22,7 +23,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find k
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all man release npm npm-client npm-sdks compare npm-agents test-agents demo test oracle soak features race check bench plugins generate clean
+.PHONY: all man release npm npm-client npm-sdks compare npm-agents npm-agents-next test-agents demo test oracle soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 # SQLite is one package of 8 MB, which the compiler takes 830 MB for where nothing bounds it: bounded it takes 610.
@@ -78,34 +79,39 @@ test:
 oracle:
 	cd internal/oracle && $(GO) vet . && $(GO) test -count=1 .
 
+# Half of an installation would look like a whole one the next time.
+OR_NONE = || { rm -rf $@; exit 1; }
+
 # Packages as the lock file of a new plugin names them.
 TEMPLATE := kit/scaffold/ts/common
 npm: $(BUILD)/npm/node_modules
 $(BUILD)/npm/node_modules: $(TEMPLATE)/package.json $(TEMPLATE)/package-lock.json
 	@mkdir -p $(BUILD)/npm && cp $^ $(BUILD)/npm/
-	npm ci --no-audit --no-fund --prefix $(BUILD)/npm
+	npm ci --no-audit --no-fund --prefix $(BUILD)/npm $(OR_NONE)
 	@touch $@
 
 # The official client of Hindsight, a second opinion on what speaks its API.
 CLIENT := plugins/testdata/client
 npm-client: $(CLIENT)/node_modules
 $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
-	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT)
+	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT) $(OR_NONE)
 	@touch $@
 
 # The agents that plugs are tested with. Their own scripts fetch or unpack the programs.
 AGENTS := integrations/testdata/agents
-npm-agents: $(BUILD)/agents/node_modules $(BUILD)/agents-next/node_modules
+npm-agents: $(BUILD)/agents/node_modules
 $(BUILD)/agents/node_modules: $(AGENTS)/package.json
 	@mkdir -p $(BUILD)/agents && cp $^ $(BUILD)/agents/
-	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents
-	cd $(BUILD)/agents/node_modules && (cd @anthropic-ai/claude-code && node install.cjs) && (cd opencode-ai && node postinstall.mjs)
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents $(OR_NONE)
+	(cd $(BUILD)/agents/node_modules/@anthropic-ai/claude-code && node install.cjs) $(OR_NONE)
+	(cd $(BUILD)/agents/node_modules/opencode-ai && node postinstall.mjs) $(OR_NONE)
 	@touch $@
 
 # Those that want a newer Node than a machine may have bring one: npm has it. OpenClaw is 660 MB of 1 GB.
+npm-agents-next: $(BUILD)/agents-next/node_modules
 $(BUILD)/agents-next/node_modules: $(AGENTS)-next/package.json
 	@mkdir -p $(BUILD)/agents-next && cp $^ $(BUILD)/agents-next/
-	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents-next
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/agents-next $(OR_NONE)
 	@touch $@
 
 # The official SDKs in JavaScript, which judge the proxy.
@@ -113,12 +119,12 @@ SDKS := proxy/testdata/sdk
 npm-sdks: $(BUILD)/sdks/node_modules
 $(BUILD)/sdks/node_modules: $(SDKS)/package.json
 	@mkdir -p $(BUILD)/sdks && cp $^ $(BUILD)/sdks/
-	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/sdks
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(BUILD)/sdks $(OR_NONE)
 	@touch $@
 
-test-agents: npm-agents npm-sdks
-	KAGEWASM_SOAK=1 KAGEWASM_REQUIRE=agents $(GO) test -count=1 -timeout 30m ./integrations/...
-	KAGEWASM_SOAK=ci KAGEWASM_REQUIRE=agents,sdks $(GO) test -count=1 -timeout 30m ./proxy
+test-agents: npm-agents npm-agents-next npm-sdks
+	KAGEWASM_SOAK=1 KAGEWASM_REQUIRE=agents,agents-next $(GO) test -count=1 -timeout 30m ./integrations/...
+	KAGEWASM_SOAK=ci KAGEWASM_REQUIRE=agents,agents-next,sdks $(GO) test -count=1 -timeout 30m ./proxy
 
 # make test takes seconds of what takes long; KAGEWASM_SOAK=ci runs every test with
 # reduced counts, and this all of it. Of the replays it prints the table.
@@ -157,7 +163,7 @@ COMPARE := bench/node
 compare: $(COMPARE)/node_modules
 	cd bench && $(GO) run . -o results.json -tables ../BENCHMARKS.md -charts ../docs/bench
 $(COMPARE)/node_modules: $(COMPARE)/package.json $(COMPARE)/package-lock.json
-	npm ci --no-audit --no-fund --ignore-scripts --prefix $(COMPARE)
+	npm ci --no-audit --no-fund --ignore-scripts --prefix $(COMPARE) $(OR_NONE)
 	@touch $@
 
 generate:

@@ -32,7 +32,7 @@ func Program(t *testing.T, name string) string {
 	return installed(t, name, "agents", ".bin/"+name)
 }
 
-// Next makes a program of a script of a package that make npm-agents has installed beside a Node of its own, as the
+// Next makes a program of a script of a package that make npm-agents-next has installed beside a Node of its own, as the
 // package wants a newer one than machines may have. It skips and fails as [Program] does, and skips on platforms for
 // which that Node is not made.
 func Next(t *testing.T, name, script string) string {
@@ -50,17 +50,17 @@ func Next(t *testing.T, name, script string) string {
 	return path
 }
 
-// installed finds a file that make npm-agents has installed.
+// installed finds a file that make npm-agents or npm-agents-next has installed in the folder of that name.
 func installed(t *testing.T, name, folder, file string) string {
 	t.Helper()
 	soak.Only(t, "drives the real "+name)
 	t.Parallel()
 	path := filepath.Join(shared.Root(t), "build", folder, "node_modules", filepath.FromSlash(file))
 	if _, err := os.Stat(path); err != nil {
-		if slices.Contains(strings.Split(os.Getenv(compilers.Require), ","), "agents") {
-			t.Fatalf("%s is not installed: make npm-agents", name)
+		if slices.Contains(strings.Split(os.Getenv(compilers.Require), ","), folder) {
+			t.Fatalf("%s is not installed: make npm-%s", name, folder)
 		}
-		t.Skipf("%s is not installed: make npm-agents", name)
+		t.Skipf("%s is not installed: make npm-%s", name, folder)
 	}
 	return path
 }
