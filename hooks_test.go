@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -176,6 +178,27 @@ func TestRetainFailuresAreTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowMemory takes a third of a second for a value.
+type slowMemory struct{ memory }
+
+func (m slowMemory) Set(ctx context.Context, ns, key, value string) error {
+	time.Sleep(time.Second / 3)
+	return m.memory.Set(ctx, ns, key, value)
+}
+
+// TestSlowStoreLosesNothing: what a store takes is none of the time in which secrets are looked for.
+func TestSlowStoreLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		facts := []string{"a", "b", "c", "d", "e", "f"}
+		mem := slowMemory{memory{}}
+		p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: facts})}
+		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), request(400, chat(60))).Report
+		if len(r.Failures) != 0 || len(r.Retained) != len(facts) || len(mem.memory) != len(facts) {
+			t.Errorf("%d of %d facts are stored, %d told, failures %v", len(mem.memory), len(facts), len(r.Retained), r.Failures)
+		}
+	})
 }
 
 // TestPinsOfPlugins: pins of messages that are not there are told, and pins

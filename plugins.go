@@ -456,31 +456,52 @@ const lookThrough = time.Second
 func retain(
 	ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact,
 ) (kept []hooks.Fact, failures []*abi.Error) {
-	within, cancel := context.WithTimeout(ctx, lookThrough)
-	defer cancel()
-	failed := make(map[string]bool) // plugins of which a fact is not taken
-	for _, f := range facts {
+	fail := func(f hooks.Fact, err error) { // one line for all of the plugin that follow
+		cause := abi.AsError(err)
+		e := &abi.Error{Code: abi.CodeState, Op: "retain", Message: cause.Error(), Err: cause, Hint: cmp.Or(cause.Hint,
+			"look at the store of the plugins' data; the compaction went on without")}
+		failures = append(failures, e.At(f.Plugin, hook, abi.PhaseCommit))
+	}
+	bare := withoutSecrets(ctx, l, facts, fail)
+	if l.opts.Memory == nil || l.req.DryRun {
+		return bare, failures
+	}
+	failed := make(map[string]bool) // plugins of which a fact could not be stored
+	for _, f := range bare {
 		if failed[f.Plugin] {
 			continue
 		}
-		text, _, err := l.secrets.RedactContext(within, f.Text)
-		if f.Text = strings.TrimSpace(abi.Defuse(text)); err == nil && f.Text == "" {
-			continue
-		}
-		if err == nil && l.opts.Memory != nil && !l.req.DryRun {
-			err = store(ctx, l, f)
-		}
-		if err != nil {
-			cause := abi.AsError(err)
-			e := &abi.Error{Code: abi.CodeState, Op: "retain", Message: cause.Error(), Err: cause, Hint: cmp.Or(cause.Hint,
-				"look at the store of the plugins' data; the compaction went on without")}
-			failed[f.Plugin] = true // one line for all that follow
-			failures = append(failures, e.At(f.Plugin, hook, abi.PhaseCommit))
+		if err := store(ctx, l, f); err != nil {
+			failed[f.Plugin] = true
+			fail(f, err)
 			continue
 		}
 		kept = append(kept, f)
 	}
 	return kept, failures
+}
+
+// withoutSecrets are the facts with the secrets taken out. Once one of a plugin fails, those that follow are left out.
+// All are looked through before one is stored: a slow store takes none of the time for that.
+func withoutSecrets(ctx context.Context, l *look, facts []hooks.Fact, fail func(hooks.Fact, error)) (bare []hooks.Fact) {
+	ctx, cancel := context.WithTimeout(ctx, lookThrough)
+	defer cancel()
+	failed := make(map[string]bool)
+	for _, f := range facts {
+		if failed[f.Plugin] {
+			continue
+		}
+		text, _, err := l.secrets.RedactContext(ctx, f.Text)
+		if err != nil {
+			failed[f.Plugin] = true
+			fail(f, err)
+			continue
+		}
+		if f.Text = strings.TrimSpace(abi.Defuse(text)); f.Text != "" {
+			bare = append(bare, f)
+		}
+	}
+	return bare
 }
 
 // store stores a fact and where it came from. The key is a hash of the text.
