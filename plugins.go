@@ -483,7 +483,9 @@ func retain(
 
 // withoutSecrets are the facts with the secrets taken out. Once one of a plugin fails, those that follow are left out.
 // All are looked through before one is stored: a slow store takes none of the time for that.
-func withoutSecrets(ctx context.Context, l *look, facts []hooks.Fact, fail func(hooks.Fact, error)) (bare []hooks.Fact) {
+func withoutSecrets(
+	ctx context.Context, l *look, facts []hooks.Fact, fail func(hooks.Fact, error),
+) (bare []hooks.Fact) {
 	ctx, cancel := context.WithTimeout(ctx, lookThrough)
 	defer cancel()
 	failed := make(map[string]bool)

@@ -32,8 +32,8 @@ func Program(t *testing.T, name string) string {
 	return installed(t, name, "agents", ".bin/"+name)
 }
 
-// Next makes a program of a script of a package that make npm-agents-next has installed beside a Node of its own, as
-// the package wants a newer one than machines may have. It skips and fails as [Program] does, and skips on platforms for
+// Next makes a program of a script of a package that make npm-agents-next has installed beside a Node of its own: the
+// package wants a newer one than machines may have. It skips and fails as [Program] does, and skips on platforms for
 // which that Node is not made.
 func Next(t *testing.T, name, script string) string {
 	t.Helper()
