@@ -1,6 +1,7 @@
 package kagewasm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,4 +50,52 @@ func bare(t *testing.T, c *kagewasm.Compactor, list []abi.Message) int {
 	req.Force, req.Target = true, &target
 	r := compact(t, c, req)
 	return r.Report.TokensAfter - r.Report.Metrics.NoteTokens
+}
+
+// TestTightNoteTellsWhatWasSaid: where what is pinned leaves little room, the note has the words of persons and the
+// newest error before the files that were only read, and names beside them.
+func TestTightNoteTellsWhatWasSaid(t *testing.T) {
+	features.Proves(t, "N8")
+	const (
+		rule    = "Use bucket s3://acme-exports-eu/v3, job id EXP-20931, and keep maxRetries at 7."
+		command = "npm run export:dry -- --job EXP-20931"
+		failure = "TypeError: Cannot read properties of undefined (reading 'cursorToken')"
+	)
+	next := 0
+	call := func(tool, args, result string, failed bool) []abi.Message {
+		next++
+		id := fmt.Sprint("c", next)
+		return []abi.Message{
+			{ID: id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id, Name: tool, Arguments: args}}},
+			{ID: id + "r", Role: abi.RoleTool, ToolCallID: id, Name: tool, IsError: failed, Content: abi.Text(result)},
+		}
+	}
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
+	for window := 6000; window <= 8000; window += 250 {
+		for _, share := range []int{70, 72, 74} {
+			list := []abi.Message{
+				{ID: "s", Role: abi.RoleSystem, Content: abi.Text(words(window * share / 232))},
+				{ID: "u", Role: abi.RoleUser, Content: abi.Text("Mend the export.")},
+			}
+			read := func(n int) {
+				for i := range n {
+					list = append(list, call("read", fmt.Sprintf(`{"path":"src/later/mod_%d.ts"}`, i), words(120), false)...)
+				}
+			}
+			read(15)
+			list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule)})
+			for range 4 {
+				list = append(list, call("edit", `{"path":"src/export/batch.ts","old":"a","new":"b"}`, "ok", false)...)
+				list = append(list, call("bash", fmt.Sprintf(`{"command":%q}`, command), "Exit code 1\n"+failure, true)...)
+			}
+			read(15)
+			list = append(list, abi.Message{ID: "last", Role: abi.RoleUser, Content: abi.Text("Go on.")})
+			r := compact(t, c, request(window, list)).Report
+			for _, want := range []string{rule, failure, command, "batch.ts"} {
+				if !strings.Contains(r.Summary, want) {
+					t.Errorf("window %d, %d%% pinned, %d tokens: %q is missing in\n%s", window, share, r.TokensAfter, want, r.Summary)
+				}
+			}
+		}
+	}
 }

@@ -157,16 +157,12 @@ func (m *Message) Words() string {
 	return words
 }
 
-// words are those of a person in m, and who wrote m. Harnesses write in parts of their own: each is looked at by itself,
-// and one of a person makes m a person's.
+// words are those of a person in m, and who wrote m. Harnesses write in parts of their own: each is looked at by
+// itself, and one of a person makes m a person's.
 func (m *Message) words() (string, Origin) {
 	text, parts := strings.TrimSpace(m.Text()), m.Content.Parts()
-	switch {
-	case text != "":
-	case slices.ContainsFunc(parts, func(p Part) bool { return p.Type != "text" }):
+	if text == "" {
 		return "", FromPerson // an image
-	default:
-		return "", FromHarness
 	}
 	if len(parts) < 2 || wholeMessage(text) || slices.ContainsFunc(parts, halfElement) {
 		return words(text)

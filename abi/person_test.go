@@ -20,7 +20,7 @@ func TestOrigins(t *testing.T) {
 		"--------------------- END OF EXAMPLE ---------------------\n\n"
 	for _, tc := range []struct{ why, text, want, words string }{
 		{"words", "Mend the lease.", "person", "Mend the lease."},
-		{"nothing", " \n", "harness", ""},
+		{"an image", " ", "person", ""},
 		{"words with a comparison", "Is 3 <4?", "person", "Is 3 <4?"},
 		{"a reminder", "<system-reminder>Be brief.</system-reminder>", "harness", ""},
 		{"a reminder behind words", "Mend it.\n<system-reminder>Be brief.</system-reminder>", "person", "Mend it."},
@@ -145,6 +145,7 @@ func TestCommandsAreNoTask(t *testing.T) {
 			user(output), user(task)}, 2 + 1},
 		"with its output in one message": {[]abi.Message{user(wrapper("tag", "x") + "\n" + output), user(task)}, 1},
 		"in one message with the task":   {[]abi.Message{both}, 0},
+		"behind one that says nothing":   {[]abi.Message{user(""), user(" \n"), user(task)}, 2},
 		"before one for the model":       {[]abi.Message{command("tag", "x"), user(output), command("fix-issue", "123")}, 2},
 		"output with a command in it": {[]abi.Message{user("<bash-stdout>" + wrapper("x", "do it") +
 			"</bash-stdout><bash-stderr></bash-stderr>"), user(task)}, 1},
@@ -176,8 +177,8 @@ func TestCommandsAreNoTask(t *testing.T) {
 	}
 }
 
-// TestPartsOfAMessage: harnesses that send what was typed one after the other as one message write each in a part of its
-// own. A task that stands beside what they wrote is one.
+// TestPartsOfAMessage: harnesses that send what was typed one after the other as one message write each in a part of
+// its own. A task that stands beside what they wrote is one.
 func TestPartsOfAMessage(t *testing.T) {
 	features.Proves(t, "K10")
 	const (
@@ -198,6 +199,7 @@ func TestPartsOfAMessage(t *testing.T) {
 		}
 		return parts
 	}
+	const reminder = "<system-reminder>x</system-reminder>"
 	for why, tc := range map[string]struct {
 		parts []abi.Part
 		want  abi.Origin
@@ -205,7 +207,6 @@ func TestPartsOfAMessage(t *testing.T) {
 	}{
 		"an image":                          {[]abi.Part{image}, abi.FromPerson, ""},
 		"an image with nothing":             {append(text(""), image), abi.FromPerson, ""},
-		"nothing":                           {text("", " "), abi.FromHarness, ""},
 		"a command and its output":          {text(caveat, command, output, task), abi.FromPerson, task},
 		"a command alone before":            {text(command, task), abi.FromPerson, task},
 		"a command behind":                  {text(task, command, output), abi.FromPerson, task},
@@ -214,7 +215,7 @@ func TestPartsOfAMessage(t *testing.T) {
 		"a command with words":              {text(tag, task), abi.FromPerson, "/tag x\n" + task},
 		"between outputs of a shell":        {text(shell, task, shell), abi.FromPerson, task},
 		"behind an interruption":            {text(stopped, task), abi.FromPerson, task},
-		"an interruption":                   {text("<system-reminder>x</system-reminder>", stopped), abi.FromInterruption, ""},
+		"an interruption":                   {text(reminder, stopped), abi.FromInterruption, ""},
 		"behind instructions":               {text(rules, task), abi.FromPerson, task},
 		"two of a person":                   {text(task, "Now."), abi.FromPerson, task + "\nNow."},
 		"a reminder in two":                 {text("<system-reminder>a", "b</system-reminder>"), abi.FromHarness, ""},

@@ -30,6 +30,7 @@ const (
 	HeadBefore  = headBefore
 	HeadLast    = headLast
 	HeadThread  = headThread
+	AboutThread = aboutThread
 	HeadRules   = headRules
 	HeadTodos   = headTodos
 	HeadEarlier = headEarlier

@@ -16,9 +16,12 @@ const lastFailures = 20
 
 // failures adds the newest failures that fit, oldest first: as many as fit into a budget,
 // and the last ones in room beside it. What failed before must not be tried again. What state tells all of is not said
-// again.
-func (p *parts) failures(list []names.Failure, state string, budget, beside int) {
+// again. It returns how many it added.
+func (p *parts) failures(list []names.Failure, state string, budget, beside int) (added int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
+	if budget < leastFailed && len(list) > 0 { // for one alone
+		heads = p.count(names.HeadFailed) + 1
+	}
 	left := min(budget, p.left) - heads
 	extra := 0
 	var failed, errors []string
@@ -47,6 +50,7 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int)
 	p.under(names.HeadFailed, failed)
 	p.under(names.HeadErrors, errors)
 	p.left += extra
+	return len(failed) + len(errors)
 }
 
 // tells reports whether a text tells all of a failure, line by line: of one in one line what was called and what came

@@ -38,11 +38,12 @@ type view struct {
 	memory *Memory
 	stood  string // what is told of how it stood at the end
 	alone  bool   // nobody can search what is left out
+	tight  bool   // there is no room to say what its marks are
 }
 
-// show chooses what of the words of persons is shown in so many tokens.
-func show(turns []turn, focus *Focus, memory *Memory, budget int, count func(string) int) *view {
-	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)),
+// show chooses what of the words of persons is shown in so many tokens. tight leaves out what their marks are.
+func show(turns []turn, focus *Focus, memory *Memory, budget int, tight bool, count func(string) int) *view {
+	v := &view{turns: turns, tight: tight, size: make([]int, len(turns)), came: make([][]string, len(turns)),
 		said:  make([]string, len(turns)),
 		count: count, focus: focus, memory: memory}
 	for i := range turns {
@@ -52,8 +53,12 @@ func show(turns []turn, focus *Focus, memory *Memory, budget int, count func(str
 		v.idle = append(v.idle, turns[i].idles() && !v.binds[i] && (i == 0 || !turns[i].answersTo(&turns[i-1])))
 	}
 	if len(turns) > 0 {
-		head := count(headThread + "\n" + aboutThread)
-		v.cost = head + v.shrink(budget-head)
+		head := headThread
+		if !tight {
+			head += "\n" + aboutThread
+		}
+		v.cost = count(head)
+		v.cost += v.shrink(budget - v.cost)
 	}
 	return v
 }
@@ -467,7 +472,10 @@ func (v *view) lines() []string {
 	if len(v.turns) == 0 {
 		return nil
 	}
-	out := []string{headThread, aboutThread}
+	out := []string{headThread}
+	if !v.tight {
+		out = append(out, aboutThread)
+	}
 	for i := 0; i < len(v.turns); i++ {
 		if v.folded(i) {
 			end := i + 1

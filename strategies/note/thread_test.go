@@ -19,8 +19,7 @@ import (
 func thread(text string) string {
 	_, part, _ := strings.Cut(text, note.HeadThread+"\n")
 	part, _, _ = strings.Cut(part, "\n\n")
-	_, part, _ = strings.Cut(part, "\n")
-	return part
+	return strings.TrimPrefix(strings.TrimPrefix(part, note.AboutThread), "\n")
 }
 
 // rulesIn are the entries under the rules of a note.

@@ -61,7 +61,7 @@ const (
 	// of it.
 	questionsShare = 3
 
-	// leastFailed is what failures may cost where that is a third of the note at most, in tokens: the last one has room.
+	// leastFailed is what failures may cost where that is two fifths of the note at most, in tokens: the last has room.
 	leastFailed = 90
 
 	// lastShare is how much of a note goes to what the agent said last, where nothing of it has room else.
@@ -95,12 +95,14 @@ const (
 	// minBudget is the least that is worth writing in, in tokens.
 	minBudget = 40
 	// Where names had no room they have fewNames tokens, or one part in namesPart of a small note: what stands before
-	// them never takes all of it.
-	fewNames, namesPart = 96, 2
+	// them never takes all of it. With minNames they still say something.
+	fewNames, minNames, namesPart = 96, 24, 2
 	// worthMore is what a thread must get more for it to be written once more.
 	worthMore = 64
 	// maxSmallState is what the state of a small note may cost where persons said little.
 	maxSmallState = 250
+	// tightBudget is what a note has, in tokens, that does not say what the marks in its thread are.
+	tightBudget = 300
 	// maxCommands is how many of the last commands are listed.
 	maxCommands = 6
 )
@@ -127,7 +129,7 @@ func (n *Note) added(o Options, summary string) string {
 	if room.named {
 		return text
 	}
-	if text, more := n.fitted(o, fewNames, summary); more.betters(room) {
+	if text, found := n.withNames(o, room, summary); found {
 		return text
 	}
 	if text == "" { // even the shortest thread is too long
@@ -136,6 +138,29 @@ func (n *Note) added(o Options, summary string) string {
 		})
 	}
 	return text
+}
+
+// withNames is the note with some names, where one that had this room has none: with as many as leave it the words of
+// persons and the failures that it had, or else the words, or else with fewNames.
+func (n *Note) withNames(o Options, had room, summary string) (text string, found bool) {
+	best := -1
+	for least := fewNames; least >= minNames; least /= 2 {
+		t, more := n.fitted(o, least, summary)
+		if !more.betters(had) {
+			continue
+		}
+		keeps := 0
+		if more.words >= had.words {
+			keeps++
+			if more.failed >= had.failed {
+				keeps++
+			}
+		}
+		if keeps > best {
+			text, best = t, keeps
+		}
+	}
+	return text, best >= 0
 }
 
 // fitted is the note within the budget, with so many tokens for names at least, or its half, and whether these and
@@ -177,6 +202,7 @@ type room struct {
 	named  bool // names had room, or there are none
 	filed  bool // files had room
 	words  int  // messages of persons of which there was room for words
+	failed int  // failures that there was room for
 }
 
 // betters reports whether a note that had this room is better than one that had another: it has names or files where
@@ -211,7 +237,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		heading = p.count(headCalls) + 1
 	}
 	p.left -= heading
-	p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget), o.Failures)
+	more.failed = p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
@@ -240,7 +266,7 @@ type body struct {
 // rules; what was done; how it stands; and what else came of the words.
 func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), cameShare.of(budget), stateShare(budget)
-	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), p.count)
+	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, p.count)
 	v.alone, b.thread = alone, v
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost
@@ -270,10 +296,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 
 // failuresRoom is what failures may cost in a note of so many tokens.
 func failuresRoom(budget int) int {
-	if budget < 3*leastFailed {
-		return failedShare.of(budget)
-	}
-	return max(failedShare.of(budget), leastFailed)
+	return max(failedShare.of(budget), min(leastFailed, budget*2/5))
 }
 
 // failedMost is what failures may cost in a conversation, in tokens: elsewhere what is held back for names, which come

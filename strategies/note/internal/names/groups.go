@@ -52,6 +52,10 @@ type picked struct {
 	more [numLists]string
 }
 
+// Files that were only read, but for the best one, cost at most one in so many tokens of names for which there is less
+// room than smallNames. A heading counts there, as it costs much beside these; in tinyNames there is room for one name.
+const readPart, tinyNames, smallNames = 3, 16, 160
+
 // maxMisses is how many names that do not fit are tried before the rest of
 // the budget is left.
 const maxMisses = 1000
@@ -61,7 +65,7 @@ const maxMisses = 1000
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
 	p := &picked{below: make(map[under]int)}
 	left, misses := budget, 0
-	numbers := budget / numberPart
+	numbers, reads := budget/numberPart, l.readsMost(budget)
 	for _, it := range l.best(budget, shown, count) {
 		if left <= 2 || misses == maxMisses {
 			break
@@ -70,18 +74,25 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		cost := p.cost(it, count)
-		if it.class == number && cost > numbers {
+		k := it.list()
+		first := len(p.lists[k]) == 0
+		if k == listNumbers && cost > numbers || k == listRead && cost > reads && !first {
 			continue
+		}
+		if first && tinyNames <= budget && budget < smallNames {
+			cost += count(heads[k]) + 1
 		}
 		if cost > left {
 			misses++
 			continue
 		}
 		left -= cost
-		if it.class == number {
+		switch k {
+		case listNumbers:
 			numbers -= cost
+		case listRead:
+			reads -= cost
 		}
-		k := it.list()
 		p.lists[k] = append(p.lists[k], it)
 		for folder := range it.folders() {
 			p.below[under{k, folder}]++
@@ -92,6 +103,15 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		p.more[k] = l.moreFiles(k, len(p.lists[k]))
 	}
 	return p
+}
+
+// readsMost is what files may cost that were only read: in a small list a part. What was read can be read again, and
+// what was said cannot.
+func (l *Names) readsMost(budget int) int {
+	if budget >= smallNames {
+		return budget
+	}
+	return budget / readPart
 }
 
 // moreFiles ends a list of so many files: how many there are besides, as far as that is known. A list that ends without

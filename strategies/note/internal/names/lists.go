@@ -42,6 +42,9 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 		rest += p.text(k)
 	}
 	n.Named, n.Filed = rest != tools, n.Modified+n.Read != ""
+	if budget < smallNames && !n.Filed && len(p.lists[listPaths]) == 0 {
+		n.Root = "" // there is no path that is relative to it
+	}
 	if rest != "" {
 		n.Rest = Heading + "\n" + strings.TrimRight(rest, "\n")
 	}
