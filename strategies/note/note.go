@@ -26,7 +26,7 @@ type Note struct {
 	steps       []step     // what was said and done last
 	standing    standing   // behind them
 	follows     bool       // agents go on in what stays
-	between     bool       // something of what stays below the note came before the last message that goes
+	older       int        // messages that stay below the note and came before the last one that goes
 	heard       int        // the number of the last message of a person, of those that stay too
 	past        past       // a summary that somebody else wrote
 	since       became     // what was done behind it
@@ -84,7 +84,11 @@ func Build(ctx context.Context, s Session) *Note {
 	n.talk = r.thread.talked * 100 / max(1, n.size)
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
-	n.between = slices.Contains(s.Gone[min(prefix, r.last+1):r.last+1], false) // the note stands behind the prefix
+	for i := min(prefix, r.last+1); i <= r.last; i++ { // the note stands behind the prefix
+		if !s.Gone[i] && !s.Messages[i].Kind.Internal() {
+			n.older++
+		}
+	}
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	return n
 }

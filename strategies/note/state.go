@@ -57,8 +57,8 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		steps = nil // the thread says all of it
 	}
 	switch {
-	case n.follows && n.between:
-		heading = headLast
+	case n.follows && n.older > 0:
+		heading = headLast + "\n" + olderLine(n.older)
 	case n.follows:
 		heading = headBefore
 	}
@@ -76,6 +76,14 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		lines = slices.Concat([]string{heading}, lines)
 	}
 	return lines
+}
+
+// olderLine says how many of the messages below came before what is told.
+func olderLine(n int) string {
+	if n == 1 {
+		return "The first message below came before it."
+	}
+	return fmt.Sprintf("The first %d messages below came before it.", n)
 }
 
 // stood are the lines on how things stand that fit into so many tokens, and what they cost: what does not fit goes from

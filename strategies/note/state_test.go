@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -132,15 +133,15 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	text := write(goneUpTo(len(head), msgs), note.Options{})
 	s := goneUpTo(len(head), msgs)
 	s.Gone[2] = false // came before what is told
-	const last = "## Where it stood before the last messages below\n[1]\n- "
-	if got := write(s, note.Options{}); !strings.Contains(got, last) || !strings.Contains(state(render(session(
-		summary(got)), note.Options{})), "3f2a1bc") {
+	const last = "## Where it stood before the last messages below\nThe first %s below came before it.\n[1]\n- "
+	if got := write(s, note.Options{}); !strings.Contains(got, fmt.Sprintf(last, "message")) ||
+		!strings.Contains(state(render(session(summary(got)), note.Options{})), "3f2a1bc") {
 		t.Errorf("%s", got)
 	}
 	for i := range 3 {
 		s.Gone[i] = false // all that goes stood behind it, and the note stands before it
 	}
-	if got := write(s, note.Options{}); !strings.Contains(got, last) {
+	if got := write(s, note.Options{}); !strings.Contains(got, fmt.Sprintf(last, "2 messages")) {
 		t.Errorf("%s", got)
 	}
 	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, "at the end") {
