@@ -472,10 +472,7 @@ func (v *view) lines() []string {
 	if len(v.turns) == 0 {
 		return nil
 	}
-	out := []string{headThread}
-	if !v.tight {
-		out = append(out, aboutThread)
-	}
+	var out []string
 	for i := 0; i < len(v.turns); i++ {
 		if v.folded(i) {
 			end := i + 1
@@ -497,7 +494,11 @@ func (v *view) lines() []string {
 			out = append(out, "- "+agentMark+v.said[i])
 		}
 	}
-	return out
+	quotes := func(s string) bool { return strings.HasPrefix(s, quoteMark) }
+	if !v.tight && slices.ContainsFunc(out, quotes) {
+		out = slices.Insert(out, 0, aboutThread)
+	}
+	return slices.Insert(out, 0, headThread)
 }
 
 // fold is the line that stands for turns of which nothing is shown.

@@ -493,3 +493,17 @@ func TestNoRoomForWhatCame(t *testing.T) {
 		text = render(session(summary(text), "Go on."), note.Options{Budget: 800})
 	}
 }
+
+// TestMarksAreExplainedWhereTheyStand: what marks the words of persons is told where some stand in the thread.
+func TestMarksAreExplainedWhereTheyStand(t *testing.T) {
+	features.Proves(t, "N13")
+	s := gone(session("Mend it.", edit("/srv/kw/a.go", "ok", false), said("Mended."), "Now the other one."))
+	s.Gone[len(s.Gone)-1] = false
+	with := write(s, note.Options{})
+	s.Gone[0] = false
+	without := write(s, note.Options{})
+	if !strings.Contains(with, "\n> Mend it.\n") || !strings.Contains(with, note.AboutThread) ||
+		strings.Contains(without, "\n> ") || strings.Contains(without, note.AboutThread) {
+		t.Errorf("%s\n\n%s", with, without)
+	}
+}
