@@ -202,8 +202,16 @@ func wholeMessage(text string) bool {
 // IsInstructions reports whether m holds the instructions of a project: its kind
 // says so, or it has the form in which harnesses place such a file in a log.
 func (m *Message) IsInstructions() bool {
-	return m.Kind == KindInstructions || m.isUser() &&
-		(hasAnyPrefix(m.Text(), instructionHeads) || isReminderOfInstructions(m.Text()))
+	if m.Kind == KindInstructions || !m.isUser() {
+		return m.Kind == KindInstructions
+	}
+	if text := m.Text(); hasAnyPrefix(text, instructionHeads) || isReminderOfInstructions(text) {
+		return true
+	}
+	parts := m.Content.Parts()
+	return len(parts) > 1 && slices.ContainsFunc(parts, func(p Part) bool {
+		return hasAnyPrefix(p.Text, instructionHeads) || isReminderOfInstructions(p.Text) && m.Words() == ""
+	})
 }
 
 // isReminderOfInstructions reports whether a text is a reminder with what CLAUDE.md says, as Claude Code sends it, and
@@ -255,13 +263,7 @@ func words(text string) (string, Origin) {
 		text = text[at:]
 	}
 	said := strings.TrimSpace(withoutElements(text)) // what a command printed may look like another one
-	if command, ok := element(said, "command-name"); ok {
-		args, _ := element(said, "command-args")
-		said = strings.TrimSpace(withoutElement(withoutElement(said, "command-name"), "command-args"))
-		if args != "" && !setsUp(strings.TrimPrefix(command, "/")) {
-			said = strings.TrimSpace(command + " " + args + "\n" + said)
-		}
-	}
+	said = withoutCommands(said)
 	switch {
 	case said != "":
 		return said, FromPerson
@@ -269,6 +271,31 @@ func words(text string) (string, Origin) {
 		return "", FromInterruption
 	}
 	return "", FromHarness
+}
+
+// withoutCommands is a text without the commands of a harness that it begins with, but for those that ask the agent for
+// something, and without what a harness wrote behind them.
+func withoutCommands(text string) string {
+	var asked []string
+	rest := text
+	for {
+		command, ok := element(rest, "command-name")
+		if !ok {
+			break
+		}
+		args, _ := element(rest, "command-args")
+		rest = strings.TrimSpace(withoutElement(withoutElement(rest, "command-name"), "command-args"))
+		if args != "" && !setsUp(strings.TrimPrefix(command, "/")) {
+			asked = append(asked, command+" "+args)
+		}
+	}
+	if rest != text && beginsAside(rest) {
+		rest, _ = words(rest)
+	}
+	if rest != "" {
+		asked = append(asked, rest)
+	}
+	return strings.Join(asked, "\n")
 }
 
 // behindAside is what stands behind the words of a harness that a text begins with, where it is known how these end.

@@ -76,6 +76,10 @@ func TestOrigins(t *testing.T) {
 			"Mend it."},
 		{"words behind a command with words", "<command-name>/plan</command-name>\n<command-args>the move</command-args>\n" +
 			"Mend it.", "person", "/plan the move\nMend it."},
+		{"two commands of the harness", "<command-name>/clear</command-name>\n<command-args></command-args>\n" +
+			"<command-message>mcp</command-message>\n<command-name>/mcp</command-name>", "harness", ""},
+		{"an interruption behind a command of the harness", "<command-name>/clear</command-name>\n" +
+			"[Request interrupted by user]", "harness", ""},
 		{"a reminder in other case", "<System-Reminder>a</System-Reminder>\nMend it.", "person", "Mend it."},
 		{"instructions of a project", "# AGENTS.md instructions for /srv/kw\nBe brief.", "harness", ""},
 	} {
@@ -227,5 +231,24 @@ func TestPartsOfAMessage(t *testing.T) {
 				t.Errorf("from %d with %q, want %d with %q", got, m.Words(), tc.want, tc.words)
 			}
 		})
+	}
+}
+
+// TestInstructionsInAPart: the instructions of a project stay where a harness wrote something else in their message.
+func TestInstructionsInAPart(t *testing.T) {
+	features.Proves(t, "K10")
+	const (
+		rules = "<system-reminder>\nUse this:\n# claudeMd\nRun make check.\n</system-reminder>"
+		agent = "# AGENTS.md instructions for /srv/kw\nRun make check."
+		clear = "<command-name>/clear</command-name>"
+	)
+	for _, texts := range [][]string{
+		{rules, clear}, {clear, rules}, {clear, agent}, {rules, "[Request interrupted by user]"},
+	} {
+		m := abi.Message{Role: abi.RoleUser, Content: abi.Parts(abi.TextPart(texts[0]), abi.TextPart(texts[1]))}
+		next := abi.Message{Role: abi.RoleUser, Content: abi.Text("Mend it.")}
+		if pins := abi.Pinned([]abi.Message{m, next}); !pins[0] || !pins[1] {
+			t.Errorf("%q: pinned %v", texts, pins)
+		}
 	}
 }

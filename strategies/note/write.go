@@ -96,7 +96,7 @@ const (
 	minBudget = 40
 	// Where names had no room they have fewNames tokens, or one part in namesPart of a small note: what stands before
 	// them never takes all of it. With minNames they still say something.
-	fewNames, minNames, namesPart = 96, 24, 2
+	fewNames, minNames, namesStep, namesPart = 96, 24, 12, 2
 	// worthMore is what a thread must get more for it to be written once more.
 	worthMore = 64
 	// maxSmallState is what the state of a small note may cost where persons said little.
@@ -141,23 +141,27 @@ func (n *Note) added(o Options, summary string) string {
 }
 
 // withNames is the note with some names, where one that had this room has none: with as many as leave it the words of
-// persons and the failures that it had, or else the words, or else with fewNames.
+// persons that it had, and the failures; names before failures, and files alone where no names have room.
 func (n *Note) withNames(o Options, had room, summary string) (text string, found bool) {
+	const words, names, failures = 4, 2, 1
 	best := -1
-	for least := fewNames; least >= minNames; least /= 2 {
+	for least := fewNames; least >= minNames; least -= namesStep {
 		t, more := n.fitted(o, least, summary)
 		if !more.betters(had) {
 			continue
 		}
-		keeps := 0
+		worth := 0
 		if more.words >= had.words {
-			keeps++
-			if more.failed >= had.failed {
-				keeps++
-			}
+			worth += words
 		}
-		if keeps > best {
-			text, best = t, keeps
+		if more.named {
+			worth += names
+		}
+		if more.failed >= had.failed {
+			worth += failures
+		}
+		if worth > best {
+			text, best = t, worth
 		}
 	}
 	return text, best >= 0

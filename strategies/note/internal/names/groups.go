@@ -52,9 +52,13 @@ type picked struct {
 	more [numLists]string
 }
 
-// Files that were only read, but for the best one, cost at most one in so many tokens of names for which there is less
-// room than smallNames. A heading counts there, as it costs much beside these; in tinyNames there is room for one name.
-const readPart, tinyNames, smallNames = 3, 16, 160
+// Where there is less room for names than smallNames, files cost at most one in so many tokens of it, but for the best
+// one: those that were only read can be read again, and both hide all other names. A heading counts there, as it costs
+// much beside these; in tinyNames there is room for one name.
+const (
+	changedPart, readPart = 2, 3
+	tinyNames, smallNames = 16, 160
+)
 
 // maxMisses is how many names that do not fit are tried before the rest of
 // the budget is left.
@@ -65,7 +69,10 @@ const maxMisses = 1000
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
 	p := &picked{below: make(map[under]int)}
 	left, misses := budget, 0
-	numbers, reads := budget/numberPart, l.readsMost(budget)
+	most := [numLists]int{listModified: budget, listRead: budget, listNumbers: budget / numberPart}
+	if budget < smallNames {
+		most[listModified], most[listRead] = budget/changedPart, budget/readPart
+	}
 	for _, it := range l.best(budget, shown, count) {
 		if left <= 2 || misses == maxMisses {
 			break
@@ -76,7 +83,7 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		cost := p.cost(it, count)
 		k := it.list()
 		first := len(p.lists[k]) == 0
-		if k == listNumbers && cost > numbers || k == listRead && cost > reads && !first {
+		if bounded := k <= listRead || k == listNumbers; bounded && cost > most[k] && (k == listNumbers || !first) {
 			continue
 		}
 		if first && tinyNames <= budget && budget < smallNames {
@@ -87,12 +94,7 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		left -= cost
-		switch k {
-		case listNumbers:
-			numbers -= cost
-		case listRead:
-			reads -= cost
-		}
+		most[k] -= cost
 		p.lists[k] = append(p.lists[k], it)
 		for folder := range it.folders() {
 			p.below[under{k, folder}]++
@@ -103,15 +105,6 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		p.more[k] = l.moreFiles(k, len(p.lists[k]))
 	}
 	return p
-}
-
-// readsMost is what files may cost that were only read: in a small list a part. What was read can be read again, and
-// what was said cannot.
-func (l *Names) readsMost(budget int) int {
-	if budget >= smallNames {
-		return budget
-	}
-	return budget / readPart
 }
 
 // moreFiles ends a list of so many files: how many there are besides, as far as that is known. A list that ends without
