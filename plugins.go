@@ -456,7 +456,7 @@ const lookThrough = time.Second
 func retain(
 	ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact,
 ) (kept []hooks.Fact, failures []*abi.Error) {
-	fail := func(f hooks.Fact, err error) { // one line for all of the plugin that follow
+	fail := func(f hooks.Fact, err error) { // told once, for all that follow of its plugin
 		cause := abi.AsError(err)
 		e := &abi.Error{Code: abi.CodeState, Op: "retain", Message: cause.Error(), Err: cause, Hint: cmp.Or(cause.Hint,
 			"look at the store of the plugins' data; the compaction went on without")}

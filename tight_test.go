@@ -70,11 +70,12 @@ func TestTightNoteTellsWhatWasSaid(t *testing.T) {
 			{ID: id + "r", Role: abi.RoleTool, ToolCallID: id, Name: tool, IsError: failed, Content: abi.Text(result)},
 		}
 	}
+	const word = 248 // what one costs, in hundredths of a token, with what else is pinned
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
 	for window := 6000; window <= 8000; window += 250 {
-		for _, share := range []int{70, 72, 74} {
+		for _, share := range []int{75, 77, 79} {
 			list := []abi.Message{
-				{ID: "s", Role: abi.RoleSystem, Content: abi.Text(words(window * share / 232))},
+				{ID: "s", Role: abi.RoleSystem, Content: abi.Text(words(window * share / word))},
 				{ID: "u", Role: abi.RoleUser, Content: abi.Text("Mend the export.")},
 			}
 			read := func(n int) {

@@ -37,21 +37,21 @@ func TestLatency(t *testing.T) {
 	const runs, rounds = 300, 5
 	for _, d := range dialects[:3] {
 		t.Run(d.name, func(t *testing.T) {
-			p50, p99, most := math.Inf(1), math.Inf(1), 20.0
+			p50, over := math.Inf(1), math.Inf(1) // over what is allowed at the 99th percentile
 			for range rounds {
 				both := newSideBySide(t, d)
 				for range runs {
 					both.call()
 				}
-				p50, p99 = min(p50, both.added(50)), min(p99, both.added(99))
-				most = max(most, milliseconds(both.theirs, 99))
-				if p50 < 3 && p99 < most {
+				p50 = min(p50, both.added(50))
+				over = min(over, both.added(99)-max(20, milliseconds(both.theirs, 99)))
+				if p50 < 3 && over < 0 {
 					break
 				}
 			}
-			t.Logf("%.2f ms are added at the median, %.2f at the 99th percentile", p50, p99)
-			if p50 >= 3 || p99 >= most {
-				t.Errorf("%.2f ms are added at the median, %.2f at the 99th percentile, %.2f allowed", p50, p99, most)
+			t.Logf("%.2f ms are added at the median, at the 99th percentile %.2f less than allowed", p50, -over)
+			if p50 >= 3 || over >= 0 {
+				t.Errorf("%.2f ms are added at the median, at the 99th percentile %.2f more than allowed", p50, over)
 			}
 		})
 	}

@@ -158,7 +158,7 @@ func (b *Budget) fit(v *View, frame int) {
 	case !v.Asked && left >= b.Note/2 && left-frame >= minHost:
 		b.Note, b.Host, b.Inject, b.cramped = left, left-frame, 0, true
 	default:
-		named := min(frame+tightLeast, tightWhole(v.Window), int(freeShare*float64(v.Window-fixed)))
+		named := min(frame+tightLeast, tightWhole(v.Window)-tightSlack, int(freeShare*float64(v.Window-fixed)))
 		least := max(tightNote(v.Window), named, (v.Upper-fixed)/2)
 		if v.Asked {
 			least = frame + v.LeastNote()
@@ -224,11 +224,11 @@ func (v *View) earlierNotes() (tokens int) {
 // tightNote returns how many tokens a note may cost where what stays leaves no room under the target.
 func tightNote(window int) int { return int(tightShare * float64(window)) }
 
-// tightSlack is how many tokens a note beside a model's summary can be over that share, and its frame with it.
-const tightSlack = 64
+// tightWhole returns how many tokens a note, with its frame, may cost in a small window: it is not worth a compaction.
+func tightWhole(window int) int { return int(tightMost * float64(window)) }
 
-// tightWhole returns how many tokens a note with names, and its frame, may cost there in a small window.
-func tightWhole(window int) int { return int(tightMost*float64(window)) - tightSlack }
+// tightSlack is how much less than that a note with names is given: a model's summary can bring it over what it has.
+const tightSlack = 64
 
 // LeastNote returns how many tokens the host may have in a note where what stays leaves no room for
 // more under a target that somebody named.
@@ -241,7 +241,7 @@ const noteSlack = 128
 // WorthTrying reports whether anything could go beside the small note that an earlier compaction left.
 // Superseding only that would write it again.
 func (v *View) WorthTrying() bool {
-	most := max(tightNote(v.Window)+noteSlack, min(tightLeast+noteSlack, int(tightMost*float64(v.Window))))
+	most := max(tightNote(v.Window)+noteSlack, min(tightLeast+noteSlack, tightWhole(v.Window)))
 	return slices.ContainsFunc(v.Units, func(u abi.Unit) bool {
 		m := &v.Messages[u[0]]
 		_, framed := abi.Unfence(m.Text())

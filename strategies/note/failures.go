@@ -19,7 +19,7 @@ const lastFailures = 20
 // again. It returns how many it added.
 func (p *parts) failures(list []names.Failure, state string, budget, beside int) (added int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
-	if budget < leastFailed && len(list) > 0 { // for one alone
+	if budget < leastFailed { // there is room for one of them alone
 		heads = p.count(names.HeadFailed) + 1
 	}
 	left := min(budget, p.left) - heads

@@ -2,6 +2,7 @@ package names
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +70,8 @@ const maxMisses = 1000
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
 	p := &picked{below: make(map[under]int)}
 	left, misses := budget, 0
-	most := [numLists]int{listModified: budget, listRead: budget, listNumbers: budget / numberPart}
+	most := [numLists]int{listPaths: math.MaxInt, listShort: math.MaxInt, listSymbols: math.MaxInt,
+		listModified: math.MaxInt, listRead: math.MaxInt, listNumbers: budget / numberPart}
 	if budget < smallNames {
 		most[listModified], most[listRead] = budget/changedPart, budget/readPart
 	}
@@ -83,7 +85,7 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		cost := p.cost(it, count)
 		k := it.list()
 		first := len(p.lists[k]) == 0
-		if bounded := k <= listRead || k == listNumbers; bounded && cost > most[k] && (k == listNumbers || !first) {
+		if cost > most[k] && (k == listNumbers || !first) {
 			continue
 		}
 		if first && tinyNames <= budget && budget < smallNames {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -59,7 +58,6 @@ type item struct {
 	// written: a person or the agent wrote it, it stood in a file that calls change, or an earlier note had it. Only
 	// other output has the others.
 	written bool
-	asked   bool // a person gave it in their words
 	// few: an output mentioned it that names little else.
 	few bool
 }
@@ -101,9 +99,6 @@ const (
 	shortWorth  = 2.0
 	// modifiedWorth is what a file that was changed is: a list of them that is not whole hides what was done.
 	modifiedWorth = 1.5
-	// askedWorth is what an id is that a person gave.
-	askedWorth           = 2
-	leastID, leastDigits = 6, 3
 	// changedWorth is what a name is worth in the output of a call that read a file which another call changes: who
 	// changes a file goes on to use what it holds.
 	changedWorth = 1.5
@@ -330,7 +325,6 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	}
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
-	it.asked = it.asked || weight == weightUser && u == mentioned
 	if it.seen == b.at {
 		return it
 	}
@@ -363,9 +357,6 @@ func (it *item) worth() float64 {
 			worth /= often * often
 		}
 	}
-	if it.asked && it.isID() {
-		worth *= askedWorth
-	}
 	_, _, lines := isRange(it.name)
 	switch {
 	case it.use == modified:
@@ -379,12 +370,6 @@ func (it *item) worth() float64 {
 		return shortWorth * worth
 	}
 	return worth
-}
-
-// isID reports whether a name is one of many of its kind: an account, a booking, a comment.
-func (it *item) isID() bool {
-	at := strings.IndexAny(it.name, "0123456789")
-	return it.class != path && len(it.name) >= leastID && at >= 0 && clip.Digits(it.name[at:]) >= leastDigits
 }
 
 // value is about what a name tells for the room it takes, where tokens are not counted.
