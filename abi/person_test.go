@@ -149,7 +149,6 @@ func TestCommandsAreNoTask(t *testing.T) {
 			user(output), user(task)}, 2 + 1},
 		"with its output in one message": {[]abi.Message{user(wrapper("tag", "x") + "\n" + output), user(task)}, 1},
 		"in one message with the task":   {[]abi.Message{both}, 0},
-		"behind one that says nothing":   {[]abi.Message{user(""), user(" \n"), user(task)}, 2},
 		"before one for the model":       {[]abi.Message{command("tag", "x"), user(output), command("fix-issue", "123")}, 2},
 		"output with a command in it": {[]abi.Message{user("<bash-stdout>" + wrapper("x", "do it") +
 			"</bash-stdout><bash-stderr></bash-stderr>"), user(task)}, 1},

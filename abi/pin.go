@@ -1,9 +1,6 @@
 package abi
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Pinned marks the messages that no compaction may touch, under any strategy:
 //   - every system message before the first message with the role of the user and
@@ -35,26 +32,14 @@ func (m *Message) AlwaysKept() bool {
 	return m.IsInstructions() || m.isOpaque() || m.Meta.Bool(MetaAlwaysKeep)
 }
 
-// task is the index of the message that says what the task is: the first of a person
-// that has text or an image, the first of a person where none has, or the first with the
-// role of the user where none is of a person; -1 where there is none.
+// task is the index of the message that says what the task is: the first of a
+// person, or the first with the role of the user where none is of a person; -1 where
+// there is none.
 func task(msgs []Message) int {
-	persons := Persons(msgs)
-	for i, person := range persons {
-		if person && !msgs[i].blank() {
-			return i
-		}
-	}
-	if i := slices.Index(persons, true); i >= 0 {
+	if i := slices.Index(Persons(msgs), true); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(msgs, func(m Message) bool { return m.isUser() })
-}
-
-// blank reports whether m has neither text nor anything else to show.
-func (m *Message) blank() bool {
-	return strings.TrimSpace(m.Text()) == "" &&
-		!slices.ContainsFunc(m.Content.Parts(), func(p Part) bool { return p.Type != "text" })
 }
 
 // CurrentTurn marks what the model is busy with: the last message of a person
