@@ -114,3 +114,19 @@ func TestAppendedOutputOfACommand(t *testing.T) {
 		t.Errorf("compacted %v to %s", r.Report.Compacted, ids(r.Messages))
 	}
 }
+
+// TestTaskStaysTheTask: what is appended behind a first message that says nothing does not become the task.
+func TestTaskStaysTheTask(t *testing.T) {
+	list := append([]abi.Message{{ID: "nothing", Role: abi.RoleUser},
+		{ID: "a", Role: abi.RoleAssistant, Content: abi.Text("What is it?")},
+		{ID: "b", Role: abi.RoleAssistant, Content: abi.Text("I wait.")}}, chat(30)...)
+	quick, careful := newCompactor(t, kagewasm.Options{}), newCompactor(t, kagewasm.Options{})
+	for _, n := range []int{2, 3, len(list)} {
+		req := request(400, list[:n])
+		want := compact(t, careful, req)
+		req.AppendOnly = true
+		if got := compact(t, quick, req); !slices.Equal(got.Report.Pinned, want.Report.Pinned) {
+			t.Errorf("%d messages: %v are pinned, and %v where each is compared", n, got.Report.Pinned, want.Report.Pinned)
+		}
+	}
+}
