@@ -117,6 +117,10 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 		return nil
 	}
 	left := v.beside(note).less(v.fixed())
+	answered := keepsAnswered(v, left, &keep)
+	if answered >= 0 {
+		left = left.less(v.size(v.Units[v.UnitOf[answered]]))
+	}
 	half := size{left.tokens / 2, left.bytes / 2}
 	gone := make([]bool, len(v.Messages))
 	for k := len(v.Units) - 1; k >= 0; k-- {
@@ -126,6 +130,8 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 		}
 		switch n := v.size(u); {
 		case u[len(u)-1] < from:
+		case u[0] == answered:
+			continue
 		case n.within(left):
 			left = left.less(n)
 			continue

@@ -14,9 +14,10 @@ import (
 // answer follows, what it asks is told with the options beside it: a "yes" says nothing without them.
 
 const (
-	maxSaid     = 220 // of the closing words of an agent, in characters
-	maxFuller   = 700 // of those where a note has room left
-	maxQuestion = 160 // of a question that they end with
+	maxSaid     = 220  // of the closing words of an agent, in characters
+	maxFuller   = 700  // of those where a note has room left
+	maxWritten  = 3000 // of those that are told as they were written
+	maxQuestion = 160  // of a question that they end with
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
@@ -26,6 +27,15 @@ func closing(text string) string { return closingIn(maxSaid, text) }
 
 // fullerClosing is more of them, for a note that has room left: what decides may stand behind how they begin.
 func fullerClosing(text string) string { return closingIn(maxFuller, text) }
+
+// writtenClosing are their lines as they were written, for a note that has much room left: a plan or a table says
+// little in one line, and code nothing.
+func writtenClosing(text string) string { return asWritten(text, maxWritten) }
+
+// asWritten are the lines of an agent's words in about so many characters.
+func asWritten(text string, runes int) string {
+	return strings.TrimPrefix(lastWordsOf(text, runes), agentMark)
+}
 
 // closingIn are closing words in so many characters, and a question.
 func closingIn(most int, text string) string {

@@ -41,8 +41,9 @@ func TestShortAnswers(t *testing.T) {
 		{"the line before the question", long + "\n\nThe edit counts as the agent's.\n\nWant me to change that?",
 			"go on",
 			[]string{"The edit counts as the agent's. Want me to change that?"}},
-		{"of a long list all entries, shortened", long + "\n\nShall I do these?\n\n" + listOf(9), "yes",
-			[]string{"Shall I do these? move table 1 ", "; move table 2 ", "; move table 8 ", "; move table 9 "}},
+		{"of a long list all entries, as they were written", long + "\n\nShall I do these?\n\n" + listOf(9), "yes",
+			[]string{"Shall I do these?\n  - move table 1 ", "\n  - move table 2 ", "\n  - move table 8 ",
+				"\n  - move table 9 "}},
 		{"of a very long one the first, and how many follow", long + "\n\nShall I do these?\n\n" + listOf(30), "yes",
 			[]string{"Shall I do these? move table 1 ", "; move table 9 ", " more]"}},
 		{"entries with code and more below them", long + "\n\n1. **Join** the tables.\n   ```\n   join(a, b)\n   ```\n   " +
@@ -280,7 +281,7 @@ func TestQuotesOfSessions(t *testing.T) {
 		source := asWords(all.String())
 		for _, budget := range []int{8000, 24000} {
 			for _, quote := range quotes.FindAllStringSubmatch(thread(render(msgs, note.Options{Budget: budget})), -1) {
-				for _, piece := range marks.Split(quote[1], -1) {
+				for _, piece := range marks.Split(strings.ReplaceAll(quote[1], "\n  ", "\n"), -1) {
 					if checked++; !strings.Contains(source, asWords(piece)) {
 						t.Errorf("%s: %q stands nowhere", filepath.Base(path), piece)
 					}

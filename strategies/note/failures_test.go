@@ -219,8 +219,8 @@ func TestOneFailure(t *testing.T) {
 		return part
 	}
 	entry := func(seconds, why string) string {
-		return "```\n$ " + command + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds +
-			"s\nlease_test.go:40: " + why + "\n```"
+		return "```\n$ " + command + "\n[...]\nlease_test.go:40: " + why + "\n--- FAIL: TestLease (" + seconds +
+			"s)\nFAIL\tkw/internal/store\t" + seconds + "s\n```"
 	}
 	for _, tc := range []struct {
 		why  string

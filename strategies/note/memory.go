@@ -15,6 +15,7 @@ type Memory struct {
 	known    outcome.Known
 	closing  remembered[string, string]
 	fuller   remembered[string, string]
+	written  remembered[string, string]
 	asked    remembered[string, ask]
 	offers   remembered[string, string]
 	findings remembered[string, []finding]

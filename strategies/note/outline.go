@@ -131,7 +131,7 @@ func parse(text string) map[string]string {
 	}
 	fenced := false
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+		if isFence(line) {
 			fenced = !fenced
 		}
 		if t, ok := heading(line); ok && !fenced {

@@ -11,8 +11,12 @@ import (
 
 // readThread reads the turns of an earlier note back.
 func readThread(lines []string) (turns []turn) {
-	var words []string
+	var words, said []string
 	end := func() {
+		if len(turns) > 0 && len(said) > 0 {
+			turns[len(turns)-1].takeSaid(strings.Join(said, "\n"))
+		}
+		said = nil
 		if len(turns) > 0 && len(words) > 0 {
 			last := &turns[len(turns)-1]
 			last.words = strings.Join(words, "\n")
@@ -31,7 +35,9 @@ func readThread(lines []string) (turns []turn) {
 		}
 		last := &turns[len(turns)-1]
 		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
-			last.takeSaid(text)
+			said = []string{text}
+		} else if text, ok := strings.CutPrefix(line, moreLine); ok && len(said) > 0 {
+			said = append(said, text)
 		} else if text, ok := strings.CutPrefix(line, "- "); ok {
 			if isWorked(text) {
 				text = workedOn
@@ -52,6 +58,17 @@ func (t *turn) takeSaid(text string) {
 	words, date := text, ""
 	if at := strings.LastIndex(text, commitThen); at >= 0 {
 		words, date = text[:at], text[at:]
+	}
+	if strings.Contains(words, "\n") {
+		t.said, t.fuller = closing(words)+date, fullerClosing(words)+date
+		t.lines = strings.ReplaceAll(text, "\n", "\n"+moreLine)
+		if ask := askedOf(words); ask.options {
+			t.said, t.fuller = ask.said+date, ""
+		}
+		if t.fuller == t.said {
+			t.fuller = ""
+		}
+		return
 	}
 	if utf8.RuneCountInString(words) <= maxSaid+2*maxQuestion || asks(words) || refusal(words).said != "" {
 		return

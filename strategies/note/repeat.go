@@ -46,7 +46,7 @@ func repeated(turns []turn) {
 		if at <= i {
 			continue
 		}
-		t.again, t.said, t.fuller = turns[at].n, "", ""
+		t.again, t.said, t.fuller, t.lines = turns[at].n, "", "", ""
 		t.came = slices.DeleteFunc(t.came, func(s string) bool {
 			return strings.HasPrefix(s, work.Besides) || strings.HasPrefix(s, listedMark) ||
 				strings.HasPrefix(s, choiceMark) || slices.Contains(turns[at].came, s)

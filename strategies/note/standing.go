@@ -30,6 +30,8 @@ type standing struct {
 	// used: git was used; there is a repository, by its name in what was read; edited: files were changed; unsure:
 	// something may have been committed of which nothing is known.
 	used, repository, edited, unsure bool
+
+	use work.Use // of all calls
 	// tried: git ran in a repository that was made to try something in.
 	tried bool
 	// below: what follows stays below the last message that goes. What failed and was rejected there tells itself, and
@@ -202,6 +204,8 @@ const (
 	branchMark   = "Branch: "
 	withPush     = ", pushed"
 	withoutPush  = ", not pushed"
+	onlyLooked   = "The agent itself changed nothing in these messages: it only read and searched"
+	andHanded    = ", and handed work to other agents"
 	noCommit     = "The agent committed nothing in these messages."
 	noGit        = "No commit was seen in these messages, and no command of git."
 	sinceMark    = "Changed since: "
@@ -235,6 +239,10 @@ func (s *standing) lines(told string) (lines []string) {
 		lines = append(lines, branchMark+s.branch)
 	}
 	switch {
+	case s.use == work.Use{Looked: true}:
+		lines = append(lines, onlyLooked+".")
+	case s.use == work.Use{Looked: true, Delegated: true}:
+		lines = append(lines, onlyLooked+andHanded+".")
 	case s.commit == "" && s.used && s.edited && !s.unsure:
 		lines = append(lines, noCommit)
 	case s.commit == "" && s.repository && !s.tried && s.edited && !s.unsure:
@@ -359,6 +367,10 @@ func (s *standing) read(line string) bool {
 	}
 	if strings.HasPrefix(line, holdsMark) {
 		return true // the thread tells it
+	}
+	if rest, ok := strings.CutPrefix(line, onlyLooked); ok {
+		s.use = work.Use{Looked: true, Delegated: strings.HasPrefix(rest, andHanded)}
+		return true
 	}
 	if line == noCommit {
 		s.used, s.edited, s.unsure = true, true, false

@@ -226,8 +226,17 @@ func lastWordsOf(said string, runes int) string {
 	if place+1 < len(lines) {
 		told = append(told, strings.TrimSpace(leftOutHere))
 	}
+	if n := len(lists.Filter(told, isFence)); n%2 == 1 { // what follows is no code
+		told = append(told, fence)
+	}
 	return agentMark + strings.Join(told, "\n"+moreLine)
 }
+
+// isFence reports whether a line begins or ends a block of code.
+func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), fence) }
+
+// drawn is what lines between others are drawn with.
+const drawn = "-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯"
 
 // wordLines are the lines of an agent's words as they are shown, with the white space before them, without rules
 // between others. Their places are those in the list.
@@ -235,7 +244,7 @@ func wordLines(said string) (lines []saying) {
 	var o outline
 	for raw := range strings.Lines(said) {
 		line := strings.TrimSpace(raw)
-		if strings.Trim(line, "-|: ") == "" {
+		if strings.Trim(line, drawn) == "" {
 			continue
 		}
 		shown := strings.TrimRight(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\r\n") + shortened(line, maxLine)
@@ -310,7 +319,7 @@ func lastSteps(steps []step) []step {
 // readState reads the steps of an earlier note back.
 func readState(lines []string) (steps []step, s standing) {
 	turn := 0
-	s.unsure = true
+	s.unsure, s.use.Acted = true, true
 	for _, line := range lines {
 		if head, ok := readHead(line); ok {
 			turn = head.n

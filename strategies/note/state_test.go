@@ -81,7 +81,8 @@ func TestState(t *testing.T) {
 		{"what a look-up found", session("Change it.", called("get_reservation", map[string]any{"id": "YAX4DR"},
 			`{"id": "YAX4DR", "cabin": "economy", "flights": [{"cabin": "x"}], "insurance": "no", "bags": 2}`, false),
 			called("search_flights", map[string]any{"from": "BOS", "to": "MSP"}, `[{"price": 128}]`, false)), `[1]
-- get_reservation YAX4DR → cabin economy, insurance no, bags 2, ...; search_flights (from BOS, to MSP)`},
+- get_reservation YAX4DR → cabin economy, insurance no, bags 2, ...; search_flights (from BOS, to MSP)
+- The agent itself changed nothing in these messages: it only read and searched.`},
 		{"one answer that the thread has is not said twice", session("Hello.", said("Hello!")), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -345,7 +345,28 @@ func (v *view) sayMore(left *int) {
 			v.said[i], *left = t.fuller, *left-n
 		}
 	}
+	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxAsWritten); i-- {
+		t := &v.turns[i]
+		if t.lines == "" || v.said[i] != cmp.Or(t.fuller, t.said) || toldElsewhere(v, t) {
+			continue
+		}
+		for _, size := range []int{maxWritten, maxWritten / 2, maxWritten / 3} {
+			lines := t.lines
+			if size < maxWritten {
+				lines = asWritten(strings.ReplaceAll(lines, "\n"+moreLine, "\n"), size)
+			}
+			n := v.count(agentMark+lines) - v.count(agentMark+v.said[i])
+			if n <= *left && len(lines) > len(v.said[i]) {
+				v.said[i], *left = lines, *left-n
+				break
+			}
+		}
+	}
 }
+
+// maxAsWritten is of how many turns the words of the agent may be told as they were written: what is older was mostly
+// done or changed since, and the newest messages need the room.
+const maxAsWritten = 8
 
 // take adds the lines that are wanted and fit, the newest first. A call that does not fit
 // is told without arguments.
@@ -389,11 +410,26 @@ func (v *view) whole(i int) bool {
 func (v *view) complete() bool {
 	for i := range v.turns {
 		t := &v.turns[i]
-		if t.folded == 0 && (!v.whole(i) || !slices.Equal(v.came[i], t.came) || v.said[i] != cmp.Or(t.fuller, t.said)) {
+		if t.folded == 0 && (!v.whole(i) || !slices.Equal(v.came[i], t.came) || !sayable(v, i)) {
 			return false
 		}
 	}
 	return true
+}
+
+// sayable reports whether all is said of the agent's words of a turn that may be.
+func sayable(v *view, i int) bool {
+	t := &v.turns[i]
+	if i >= len(v.turns)-maxAsWritten && t.lines != "" && !toldElsewhere(v, t) {
+		return v.said[i] == t.lines
+	}
+	return v.said[i] == cmp.Or(t.fuller, t.said)
+}
+
+// toldElsewhere reports whether the lines of an agent's words are told where it stood at the end.
+func toldElsewhere(v *view, t *turn) bool {
+	first, _, _ := strings.Cut(t.lines, "\n")
+	return strings.Contains(v.stood, "- "+agentMark+first+"\n")
 }
 
 // worded is how many turns are shown with words of persons.

@@ -27,6 +27,8 @@ type turn struct {
 	said  string // the closing words of the agent
 	// fuller is more of them, for a note that has room left; empty where there is no more.
 	fuller string
+	// lines are still more of them, as they were written, for one that has much room left; empty where fuller is all.
+	lines string
 	// folded is how many turns an earlier note left out in the place of this one,
 	// which ends with number n.
 	folded int
@@ -204,7 +206,7 @@ func (t *thread) agent(m *abi.Message) {
 		t.found = t.found[max(0, len(t.found)-2*maxFindings):]
 	}
 	if text != "" {
-		t.step(step{said: clip.Chars(text, maxWords)})
+		t.step(step{said: clip.CutChars(text, maxWords, "\n"+strings.TrimSpace(leftOutHere))})
 	}
 }
 
@@ -266,10 +268,17 @@ func (t *thread) add(line string) {
 	}
 	last := &t.turns[len(t.turns)-1]
 	last.came = slices.DeleteFunc(last.came, isOpen)
+	if i := slices.IndexFunc(last.came, isCount); i >= 0 && isCount(line) { // an earlier note has it
+		line = work.Together(last.came[i], line)
+		last.came = slices.Delete(last.came, i, i+1)
+	}
 	if last.came = append(last.came, line); len(last.came) > maxCame {
 		last.came = fewer(last.came)
 	}
 }
+
+// isCount reports whether a line counts what is not told of a turn.
+func isCount(line string) bool { return strings.HasPrefix(line, work.Besides) }
 
 // fewer are the lines of a turn without the first that tells no deed, or else without the
 // first: one line counts those that went.
@@ -294,6 +303,7 @@ func (t *thread) end(answer string) {
 	t.media = nil
 	t.standing.lost(t.work.Unanswered())
 	t.standing.lost(t.kept.Unanswered())
+	t.standing.use = t.standing.use.Or(t.work.Use).Or(t.kept.Use)
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}
@@ -306,7 +316,7 @@ func (t *thread) end(answer string) {
 	}
 	t.takeBack()
 	t.talked += len(t.closing)
-	said, fuller := t.closed(answer)
+	said, fuller, written := t.closed(answer)
 	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
 	if n := len(found); n > 0 {
 		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
@@ -321,10 +331,11 @@ func (t *thread) end(answer string) {
 	case t.goesOn:
 		t.add(goesOn)
 	case said != "" && len(t.turns) == 0:
-		t.turns = append(t.turns, turn{said: said, fuller: fuller})
+		t.turns = append(t.turns, turn{said: said, fuller: fuller, lines: written})
 	case said != "":
 		last := &t.turns[len(t.turns)-1]
-		last.said, last.fuller = said, fuller
+		last.came = slices.DeleteFunc(last.came, func(line string) bool { return line == goesOn }) // it has ended
+		last.said, last.fuller, last.lines = said, fuller, written
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
 		t.turns = t.turns[:k] // all of it stays
@@ -334,14 +345,15 @@ func (t *thread) end(answer string) {
 	t.undone, t.found, t.aside, t.interrupted, t.toHarness = nil, nil, false, "", ""
 }
 
-// closed are the closing words of the turn that goes on as they are told, and more of them where there is more. What
-// was asked is told with its options, and what was offered as it was, where the answer is to that.
-func (t *thread) closed(answer string) (said, fuller string) {
+// closed are the closing words of the turn that goes on as they are told, and more of them where there is more, in one
+// line and as they were written. What was asked is told with its options, and what was offered as it was, where the
+// answer is to that.
+func (t *thread) closed(answer string) (said, fuller, written string) {
 	said = t.memory.closing.of(t.closing, closing)
 	list := t.memory.refersTo(answer, t.asked)
 	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer
 	if strings.Contains(said, leftOutHere) {
-		fuller = t.memory.fuller.of(t.closing, fullerClosing)
+		fuller, written = t.memory.fuller.of(t.closing, fullerClosing), t.memory.written.of(t.closing, writtenClosing)
 	}
 	if strings.Contains(said, leftOutHere) && !listed {
 		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
@@ -357,7 +369,10 @@ func (t *thread) closed(answer string) (said, fuller string) {
 	if len(fuller) <= len(said) {
 		fuller = ""
 	}
-	return said, fuller
+	if written != "" {
+		written = t.standing.dated(written)
+	}
+	return said, fuller, written
 }
 
 // sayOnce leaves out what the agent said to its harness where a later turn has it too: a recording may hold one

@@ -29,11 +29,7 @@ func (b *builder) call(c *abi.ToolCall) {
 			b.text(value, weightCall)
 		}
 	}
-	a := b.harness.Does(c)
-	if a.Script != "" {
-		b.run(a.Script)
-	}
-	b.calls[c.ID] = a
+	b.calls[c.ID] = b.harness.Does(c)
 }
 
 // changedBy are the files that calls are to change, for what is read of them before as well.
@@ -90,6 +86,9 @@ func (b *builder) result(m *abi.Message, text string) {
 	}
 	if o.Passed {
 		a.Made()
+	}
+	if a.Script != "" && !b.nameless && !outcome.Rejected(text) {
+		b.run(a.Script)
 	}
 	b.done(a, text, o)
 	if o.Passed {

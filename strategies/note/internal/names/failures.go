@@ -9,7 +9,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -117,22 +116,7 @@ func (b *builder) failure(a *action.Action, m *abi.Message, text string, o outco
 	} else {
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
-	said := ""
-	if m.IsError {
-		said = clip.Whole(strings.TrimSpace(text), maxVerbatim)
-	}
-	for _, line := range worst(o.Lines) {
-		if !strings.Contains(said, strings.TrimSuffix(line, " …")) {
-			said = strings.TrimPrefix(said+"\n"+line, "\n")
-		}
-	}
-	if len(o.Lines) > maxErrorLines {
-		said += "\n" + moreLines
-	}
-	if why := outcome.Reason(text); a.Script != "" && !strings.Contains(said, strings.TrimSuffix(why, " …")) {
-		said += "\n" + why
-	}
-	fail.Text += "\n" + said
+	fail.Text += "\n" + saidBy(text, m.IsError, o, a.Script != "")
 	fail.in = m.ID
 	b.remember(fail, a)
 }
@@ -143,27 +127,6 @@ func address(about string) string {
 		return about
 	}
 	return ""
-}
-
-// moreLines stands below the lines of a failure where there are more of the kind.
-const moreLines = "[... more lines like these ...]"
-
-// worst are the lines that say most about what went wrong, in order: those that
-// begin with it, before those that mention it.
-func worst(lines []string) []string {
-	if len(lines) <= maxErrorLines {
-		return lines
-	}
-	var first, others []int
-	for i, line := range lines {
-		if toolcall.IsFailure(line) && !strings.HasPrefix(line, "--- ") {
-			first = append(first, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	shown := slices.Sorted(slices.Values(append(first, others...)[:maxErrorLines]))
-	return lists.Map(shown, func(i int) string { return lines[i] })
 }
 
 // remember puts a failure of a call last, also where it was met before.

@@ -40,6 +40,8 @@ func (it *item) list() list {
 		return listModified
 	case it.use == read:
 		return listRead
+	case !it.rooted && strings.IndexByte(it.name, '/') < 0: // beside folders it would read as what lies in one
+		return listShort
 	}
 	return listPaths
 }

@@ -38,12 +38,24 @@ func scan(s string, listing bool, found func(name string, c class)) {
 	for i := 0; i < len(s); {
 		start := i
 		if c := s[i]; c < utf8.RuneSelf && !wordByte[c] {
+			if c == '[' {
+				if mark, splits := cutMark(s[i:]); mark > 0 {
+					i += mark
+					if splits {
+						i = behindWord(s, i)
+					}
+					continue
+				}
+			}
 			fresh = c == '\n' || fresh && (c == ' ' || c == '\t')
 			sizes = sizes && c != '\n'
 			i++
 			continue
 		}
 		if i = plainEnd(s, i); i > start {
+			if listing && fresh {
+				i += blocks(s[start:])
+			}
 			fresh = false
 			continue
 		}

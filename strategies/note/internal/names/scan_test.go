@@ -97,7 +97,12 @@ func TestScanListing(t *testing.T) {
 		{"a viewer's with colons", "[File: lease_x]\n271:def foo_bar():\n272:\n273:    return 4711\n300:baz_qux",
 			"s:lease_x s:foo_bar n:4711 n:300 s:baz_qux"},
 		{"sizes of files", "total 512\n-rw-r--r--  1 alex  staff  36414 Jan 20 2026 a_b/c.go\n" +
-			"drwxr-xr-x@ 12 alex staff 4096 Jan 20 10:11 d_e/f.go\nand 4711", "n:512 p:a_b/c.go p:d_e/f.go n:4711"},
+			"drwxr-xr-x@ 12 alex staff 4096 Jan 20 10:11 d_e/f.go\nand 4711", "p:a_b/c.go p:d_e/f.go n:4711"},
+		{"a total that is none of a folder", "total 512 rows\ntotal 4711", "n:512 n:4711"},
+		{"a harness cut it within words", "x_y.go foo_bar\n\n... [92611 characters truncated] ...\n\ns.go:196: baz_qux 4711",
+			"p:x_y.go s:foo_bar n:196 s:baz_qux n:4711"},
+		{"what was pruned", "[Pruned — 6103 tokens: Read a_b/c.go]\n[Pruned — 6279 tokens]\n[4711 rows]",
+			"p:a_b/c.go n:4711"},
 		{"a pattern is no path", "ls store/lease*.go docs/* and **store/lock.go**", "p:store/lock.go"},
 		{"what sed replaces is no path", "sed 's/main-new/main/g' s/a_b/c/gi and s/main/x.go", "p:s/main/x.go"},
 		{"a rate and numbers of one kind are no paths", "25/h or SLR124/133/158, in 2026/a.md", "s:SLR124 p:2026/a.md"},

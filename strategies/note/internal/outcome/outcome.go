@@ -110,6 +110,12 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 // dropped is what a harness says of calls that it did not run.
 const dropped = "<tool_use_error>Sibling tool call errored"
 
+// Rejected reports whether the result of a call says that the person did not allow it: it did not run.
+func Rejected(text string) bool { return strings.HasPrefix(text, rejected) }
+
+// rejected begins the results of calls that the person did not allow.
+const rejected = "The user doesn't want to proceed with this tool use."
+
 // stops are how harnesses say that a person stopped a command, at the beginning of a line in small letters.
 var stops = []string{"aborted by user", "command aborted by user", "command was aborted by user",
 	"command was cancelled by user", "request interrupted by user"}
@@ -389,6 +395,12 @@ func exit(text string) (code int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// SaysExit reports whether a line says no more than with which code a command ended.
+func SaysExit(line string) bool {
+	_, ok := exitLine(line)
+	return ok
 }
 
 // exitLine reads a line that says no more than with which code a command ended.

@@ -31,7 +31,7 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *En
 	broken := o.Told || o.Failed
 	others := broken && !blamed(a, text) // something else may have failed
 	switch {
-	case check != "" && strings.HasPrefix(text, rejected):
+	case check != "" && outcome.Rejected(text):
 		w.fails(failed{what: whole(a), key: key, said: said(text)})
 		return
 	case broken && !changes && outcome.NeverRan(text):

@@ -72,7 +72,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 			s.Deleted = append(s.Deleted, f.Path)
 		}
 	}
-	if strings.HasPrefix(text, rejected) {
+	if outcome.Rejected(text) {
 		s.Rejected = refused(a, text, w.Name)
 		if a.Kind == action.Changes {
 			s.RejectedFile = a.Path()
@@ -140,7 +140,7 @@ func ended(w *Work, a *action.Action, text string, o outcome.Outcome) Ended {
 	switch {
 	case name == "":
 		return hook(w, a, text, o)
-	case strings.HasPrefix(text, rejected) || setsAside(a) || (o.Failed || o.Told) && outcome.NeverRan(text):
+	case outcome.Rejected(text) || setsAside(a) || (o.Failed || o.Told) && outcome.NeverRan(text):
 		return Ended{}
 	case o.Passed:
 		return Ended{Name: name, Checks: slices.Concat(list, w.harness.Below(a, text)), Passed: true}

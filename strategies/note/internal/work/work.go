@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -17,6 +18,8 @@ import (
 type Work struct {
 	// Name is what a file is called where a call is told alone. Default its name without a folder.
 	Name func(file string) string
+	// Use is what its calls were for, of those too whose result is not there.
+	Use Use
 
 	harness  outcome.Harness
 	open     map[string]*action.Action
@@ -97,7 +100,10 @@ func (w *Work) Beside() *Work {
 }
 
 // Call takes a call.
-func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = w.harness.Does(c) }
+func (w *Work) Call(c *abi.ToolCall) {
+	a := w.harness.Does(c)
+	w.open[c.ID], w.Use = a, w.Use.Or(useOf(a))
+}
 
 // toldInstead stands before the words of a person in the result of a call that they
 // did not allow.
@@ -158,7 +164,7 @@ func (w *Work) Result(m *abi.Message) Step {
 // Stays takes what a call that stays came to: it is told alone, as far as it changes how things stand.
 func (w *Work) Stays(m *abi.Message) Step {
 	text := m.Text()
-	if a := w.open[m.ToolCallID]; a != nil && a.Kind == action.Looks && !strings.HasPrefix(text, rejected) {
+	if a := w.open[m.ToolCallID]; a != nil && a.Kind == action.Looks && !outcome.Rejected(text) {
 		delete(w.open, m.ToolCallID)
 		return Step{}
 	}
@@ -217,12 +223,9 @@ func (w *Work) settled(key, path string) {
 	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.key == key || path != "" && f.path == path })
 }
 
-// rejected begins the results of calls that the person did not allow.
-const rejected = "The user doesn't want to proceed with this tool use."
-
 // said is what came back of a call that failed, in short.
 func said(text string) string {
-	if strings.HasPrefix(text, rejected) {
+	if outcome.Rejected(text) {
 		return "the person rejected it"
 	}
 	return clip.Line(text, maxAnswer)
@@ -348,6 +351,30 @@ func (w *Work) Unanswered() (list []string) {
 	return list
 }
 
+// Use says what calls were for: some looked, some handed work to other agents, some were to do more, or may have been.
+type Use struct{ Looked, Delegated, Acted bool }
+
+// Or is the use of more calls.
+func (u Use) Or(more Use) Use {
+	return Use{u.Looked || more.Looked, u.Delegated || more.Delegated, u.Acted || more.Acted}
+}
+
+// useOf says what a call is for.
+func useOf(a *action.Action) Use {
+	switch a.Kind {
+	case action.Looks:
+		return Use{Looked: true}
+	case action.Delegates:
+		return Use{Delegated: true}
+	case action.Asks, action.Silent:
+		return Use{}
+	case action.Runs:
+		looks := a.OnlyLooks()
+		return Use{Looked: looks, Acted: !looks}
+	}
+	return Use{Acted: true}
+}
+
 // deeds are what changed something, in order: commits before others, the newest first
 // where there are too many.
 func (w *Work) deeds() []deed {
@@ -407,18 +434,45 @@ func lastChecks(all []*check) []*check {
 }
 
 // rest counts what is not told.
-func (w *Work) rest() string {
+func (w *Work) rest() string { return besides(w.looks, w.others) }
+
+func besides(looks, others int) string {
 	var parts []string
-	if w.looks > 0 {
-		parts = append(parts, plural(w.looks, "read or search", "reads and searches"))
+	if looks > 0 {
+		parts = append(parts, plural(looks, aLook, someLooks))
 	}
-	if w.others > 0 {
-		parts = append(parts, plural(w.others, "other command", "other commands"))
+	if others > 0 {
+		parts = append(parts, plural(others, anOther, someOthers))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return Besides + strings.Join(parts, ", ")
+}
+
+// What is counted of what is not told.
+const (
+	aLook, someLooks    = "read or search", "reads and searches"
+	anOther, someOthers = "other command", "other commands"
+)
+
+// Together is one line that counts what two lines of one turn do that begin with [Besides].
+func Together(one, other string) string {
+	looks, others := 0, 0
+	for _, line := range []string{one, other} {
+		for _, part := range strings.Split(strings.TrimPrefix(line, Besides), ", ") {
+			count, what, _ := strings.Cut(part, " ")
+			n, err := strconv.Atoi(count)
+			switch {
+			case err != nil || n < 0:
+			case what == aLook || what == someLooks:
+				looks += n
+			case what == anOther || what == someOthers:
+				others += n
+			}
+		}
+	}
+	return besides(looks, others)
 }
 
 func plural(n int, one, many string) string {

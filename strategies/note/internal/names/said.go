@@ -1,0 +1,140 @@
+package names
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+)
+
+// Of what a call that failed put out the lines stand in a note that say most, in their order, with a mark where lines
+// between them are left out: a panic below the name of another test would read as that one's.
+
+const (
+	// gapLine stands where lines are left out between others, moreLines below those of which there are more.
+	gapLine   = "[...]"
+	moreLines = "[... more lines like these ...]"
+	// headCut ends the beginning of an output that is cut within a line.
+	headCut = " …"
+)
+
+// excerpt is what is quoted of an output: lines of it, by their places, and those whose place is not known.
+type excerpt struct {
+	lines     []string // of the output
+	at        []int    // the places of those that are quoted
+	told      []string // as they are quoted
+	elsewhere []string
+}
+
+// saidBy is what is quoted of the output of a call that failed: how it begins where its source says that it failed,
+// the lines that say what went wrong, the one that says why, and where the last of them is.
+func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
+	text = strings.TrimSpace(text)
+	e := excerpt{lines: strings.Split(text, "\n")}
+	head := ""
+	if failed {
+		head = clip.Whole(text, maxVerbatim)
+	}
+	begins := strings.Count(head, "\n") + 1
+	if head == "" {
+		begins = 0
+	}
+	quoted := func(line string) bool { return strings.Contains(head, strings.TrimSuffix(line, headCut)) }
+	for _, line := range worst(o.Lines) {
+		if !quoted(line) {
+			e.add(line, begins)
+		}
+	}
+	if why := outcome.Reason(text); ran && why != "" && !quoted(why) {
+		e.add(why, begins)
+	}
+	e.place(begins)
+	return e.String(head, begins, len(o.Lines) > maxErrorLines)
+}
+
+// add quotes a line, which is the first with this text from a place on that is not quoted yet.
+func (e *excerpt) add(line string, from int) {
+	text := strings.TrimSuffix(line, headCut)
+	if slices.ContainsFunc(slices.Concat(e.told, e.elsewhere), func(o string) bool { return strings.Contains(o, text) }) {
+		return
+	}
+	for i := max(0, from-1); i < len(e.lines); i++ {
+		head := strings.TrimSpace(e.lines[i]) // "ERROR:" is quoted with the line below
+		heads := strings.HasSuffix(head, ":") && strings.HasPrefix(text, head+" ")
+		if !slices.Contains(e.at, i) && (heads || strings.Contains(e.lines[i], text)) {
+			e.put(i, line)
+			return
+		}
+	}
+	e.elsewhere = append(e.elsewhere, line)
+}
+
+// put quotes the line at a place.
+func (e *excerpt) put(at int, line string) {
+	i, _ := slices.BinarySearch(e.at, at)
+	e.at, e.told = slices.Insert(e.at, i, at), slices.Insert(e.told, i, line)
+}
+
+// place quotes where the last error is that is quoted, or how the output begins where none is.
+func (e *excerpt) place(begins int) {
+	errors := slices.Clone(e.at)
+	if len(errors) == 0 && begins > 0 {
+		errors = []int{begins - 1}
+	}
+	for _, at := range slices.Backward(errors) {
+		i := outcome.Place(e.lines, at)
+		if i >= 0 && i >= begins && !slices.Contains(e.at, i) {
+			e.put(i, clip.Whole(strings.TrimSpace(e.lines[i]), maxVerbatim))
+			return
+		}
+	}
+}
+
+// String is what is quoted behind a head of so many lines. Where there are more of the kind that is said below.
+func (e *excerpt) String(head string, begins int, more bool) string {
+	var out []string
+	next := begins
+	if head != "" {
+		out = append(out, head)
+	}
+	says := func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && !outcome.SaysExit(line) && (len(out) == 0 || !strings.HasSuffix(out[len(out)-1], ": "+line))
+	}
+	for i, at := range e.at {
+		between := e.lines[min(next, at):at]
+		cut := i == 0 && strings.HasSuffix(head, headCut)
+		if !cut && slices.ContainsFunc(between, says) {
+			out = append(out, gapLine)
+		}
+		out, next = append(out, e.told[i]), at+1
+	}
+	switch cut := len(e.at) == 0 && strings.HasSuffix(head, headCut); {
+	case more:
+		out = append(out, moreLines)
+	case !cut && slices.ContainsFunc(e.lines[min(next, len(e.lines)):], says):
+		out = append(out, gapLine)
+	}
+	return strings.Join(append(out, e.elsewhere...), "\n")
+}
+
+// worst are the lines that say most about what went wrong, in order: those that
+// begin with it, before those that mention it.
+func worst(lines []string) []string {
+	if len(lines) <= maxErrorLines {
+		return lines
+	}
+	var first, others []int
+	for i, line := range lines {
+		if toolcall.IsFailure(line) && !strings.HasPrefix(line, "--- ") {
+			first = append(first, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	shown := slices.Sorted(slices.Values(append(first, others...)[:maxErrorLines]))
+	return lists.Map(shown, func(i int) string { return lines[i] })
+}
