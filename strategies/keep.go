@@ -1,6 +1,11 @@
 package strategies
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
 
 // KeepConfig says what a compaction leaves of a session, and how large. With the zero value as much of
 // the end stays word for word as fits the target.
@@ -145,7 +150,28 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 	if v.summariesAlone(gone) {
 		return nil
 	}
+	withNotes(v, gone)
 	return v.ids(gone)
+}
+
+// withNotes lets earlier notes of the host's go where anything goes: the new one takes over what they say. Two of them
+// would stand in the wrong order, as a note stands behind the prefix. What a model wrote stays as long as it fits.
+func withNotes(v *View, gone []bool) {
+	if !slices.Contains(gone, true) {
+		return
+	}
+	for _, u := range v.Units {
+		if m := &v.Messages[u[0]]; m.Kind == abi.KindSummary && len(u) == 1 && v.Candidate(u) && isNote(m) {
+			gone[u[0]] = true
+		}
+	}
+}
+
+// isNote reports whether a message is a note that the host wrote without a model.
+func isNote(m *abi.Message) bool {
+	head, _, _ := strings.Cut(m.Text(), "\n")
+	_, framed := abi.Unfence(m.Text())
+	return framed && strings.HasSuffix(head, ` from="`+string(DropSource.Type)+":"+DropSource.Name+`">`)
 }
 
 // smallShare is the part of the window up to which earlier summaries do not go alone.

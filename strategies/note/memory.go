@@ -16,6 +16,7 @@ type Memory struct {
 	closing  remembered[string, string]
 	fuller   remembered[string, string]
 	written  remembered[string, string]
+	reports  remembered[string, string]
 	asked    remembered[string, ask]
 	offers   remembered[string, string]
 	findings remembered[string, []finding]

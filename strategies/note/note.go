@@ -90,6 +90,7 @@ func Build(ctx context.Context, s Session) *Note {
 		}
 	}
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
+	n.todos.below = n.follows
 	return n
 }
 

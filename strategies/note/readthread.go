@@ -126,6 +126,10 @@ func (t *thread) takeOver(e *former) (shift int) {
 	if len(e.turns) == 0 {
 		return 0 // somebody else's
 	}
+	var silent []turn // the last one, of which all stays so far: more of it may go behind the note
+	if k := len(t.turns) - 1; k >= 0 && t.silent {
+		silent = []turn{t.turns[k]}
+	}
 	t.end("")
 	if t.waits != nil {
 		t.turns, t.waits = append(t.turns, *t.waits), nil
@@ -146,7 +150,7 @@ func (t *thread) takeOver(e *former) (shift int) {
 	for i := range t.steps {
 		t.steps[i].turn += shift
 	}
-	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.Contains(last.came, goesOn) {
+	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.ContainsFunc(last.came, isGoesOn) {
 		t.asked = t.steps[n-1].said
 	}
 	if last.stays == staysBelow {
@@ -154,5 +158,8 @@ func (t *thread) takeOver(e *former) (shift int) {
 		e.turns = e.turns[:k]
 	}
 	t.turns, t.taken = slices.Concat(t.turns, e.turns), true
+	if len(t.turns) == 0 {
+		t.turns, t.taken = silent, false
+	}
 	return shift
 }

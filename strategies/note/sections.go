@@ -16,6 +16,7 @@ const (
 	partRecall  = "A part of it can be read and searched: " // where no transcript has all of it
 	headRules   = "## Rules, decisions and lists of messages that are shortened above"
 	headTodos   = "## Todos"
+	todosBelow  = "This is the list at the end of the messages below." // under that
 	headEarlier = "## From the summary of an earlier compaction"
 	headCalls   = "## Commands and files" // above those that failed, others, and lists of files
 	quoteMark   = "> "

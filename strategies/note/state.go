@@ -78,12 +78,12 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	return lines
 }
 
-// olderLine says how many of the messages below came before what is told.
+// olderLine says how many of the messages below came before the last of what is told.
 func olderLine(n int) string {
 	if n == 1 {
-		return "The first message below came before it."
+		return "The last of it happened after the first message below."
 	}
-	return fmt.Sprintf("The first %d messages below came before it.", n)
+	return fmt.Sprintf("The last of it happened after the first %d messages below.", n)
 }
 
 // stood are the lines on how things stand that fit into so many tokens, and what they cost: what does not fit goes from
@@ -215,21 +215,42 @@ func lastWordsOf(said string, runes int) string {
 		to++
 		above = headingsAbove(lines, from, to)
 	}
-	var told []string
-	place := -1
-	for _, l := range slices.Concat(lines[:from], above, lines[to:]) {
-		if l.place != place+1 {
-			told = append(told, strings.TrimSpace(leftOutHere))
+	shown := slices.Concat(lines[:from], above, lines[to:])
+	return agentMark + strings.Join(withGaps(shown, lines), "\n"+moreLine)
+}
+
+// withGaps are lines of a text as they are told, with a mark where others are left out. A block of code ends before
+// such a mark, and begins again behind it.
+func withGaps(shown, all []saying) (told []string) {
+	within := make([]bool, len(all)+1) // a block of code, before each line
+	for i, l := range all {
+		within[i+1] = within[i] != isFence(l.text)
+	}
+	open, place := false, -1
+	end := func() {
+		if open {
+			told = append(told, fence)
 		}
-		told, place = append(told, l.text), l.place
+		open = false
 	}
-	if place+1 < len(lines) {
-		told = append(told, strings.TrimSpace(leftOutHere))
+	mark := strings.TrimSpace(leftOutHere)
+	for _, l := range shown {
+		if l.place != place+1 {
+			end()
+			told, open = append(told, mark), within[l.place] && !isFence(l.text)
+			if open {
+				told = append(told, fence)
+			}
+			if place = l.place; isFence(l.text) && within[l.place] {
+				continue // the end of what is left out
+			}
+		}
+		told, place, open = append(told, l.text), l.place, open != isFence(l.text)
 	}
-	if n := len(lists.Filter(told, isFence)); n%2 == 1 { // what follows is no code
-		told = append(told, fence)
+	if end(); place+1 < len(all) {
+		told = append(told, mark)
 	}
-	return agentMark + strings.Join(told, "\n"+moreLine)
+	return told
 }
 
 // isFence reports whether a line begins or ends a block of code.

@@ -277,7 +277,8 @@ func isAside(line string) bool {
 
 // isSaid reports whether a line tells what the agent said beside its closing words.
 func isSaid(line string) bool {
-	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, harnessMark)
+	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, harnessMark) ||
+		strings.HasPrefix(line, work.Reported)
 }
 
 // isAnswered reports whether a line tells what a short answer speaks of.

@@ -286,7 +286,7 @@ func TestWhatStays(t *testing.T) {
 - Agent: Edited.
 [2] its message stands below: "And now PAR-2."
 - Changed: c.go (edited)
-- It goes on below.`
+- What followed stands below.`
 	text := write(s, note.Options{})
 	if got := thread(text); got != want {
 		t.Fatalf("%s\n\nwant\n%s", got, want)

@@ -20,6 +20,7 @@ type todos struct {
 	made map[string]int // calls that made one and wait for its number: place in the list
 	// finished and open are how many there are beside the list, which a note had no room for.
 	finished, open int
+	below          bool // messages stay below, in which the agent may have changed it
 }
 
 type todo struct {
@@ -75,7 +76,15 @@ func (ts *todos) frame(count func(string) int) int {
 			finished++
 		}
 	}
-	return count(headTodos+"\n- "+strings.Join(leftOut(finished, open), "\n- ")) + 1
+	return count(ts.head()+"\n- "+strings.Join(leftOut(finished, open), "\n- ")) + 1
+}
+
+// head stands above the list.
+func (ts *todos) head() string {
+	if ts.below {
+		return headTodos + "\n" + todosBelow
+	}
+	return headTodos
 }
 
 // leftOut are the lines that count what is left out.
@@ -125,7 +134,7 @@ func (p *parts) todos(ts *todos, budget int) {
 			}
 		}
 	}
-	budget -= p.count(headTodos)
+	budget -= p.count(ts.head())
 	for i := len(ts.list) - 1; i >= 0; i-- {
 		if !ts.list[i].isOpen() && !take(i, budget) {
 			finished++
@@ -139,7 +148,7 @@ func (p *parts) todos(ts *todos, budget int) {
 		}
 	}
 	lines = append(lines, leftOut(0, open)...)
-	p.put(headTodos + "\n- " + strings.Join(lines, "\n- "))
+	p.put(ts.head() + "\n- " + strings.Join(lines, "\n- "))
 }
 
 // maxTodos bounds the list.

@@ -23,6 +23,7 @@ func todosOf(text string) []string {
 		return nil
 	}
 	list, _, _ = strings.Cut(list, "\n\n")
+	list = strings.TrimPrefix(list, "This is the list at the end of the messages below.\n")
 	return strings.Split(list, "\n")
 }
 

@@ -67,7 +67,7 @@ type thread struct {
 
 func newThread(h outcome.Harness, memory *Memory, read *loads, modified []string) *thread {
 	w, files := work.New(h), newShortNames(modified)
-	w.Name = files.brief
+	w.Name, w.Report = files.brief, func(text string) string { return memory.reports.of(text, report) }
 	return &thread{harness: h, memory: memory, read: read, work: w, kept: w.Beside(), silent: true, files: files}
 }
 
@@ -137,7 +137,10 @@ func (t *thread) person(m *abi.Message, where string) {
 }
 
 // isOpen reports whether a line says where the rest of a turn stands: it holds until the turn goes on.
-func isOpen(line string) bool { return line == goesOn || isWorked(line) }
+func isOpen(line string) bool { return isGoesOn(line) || isWorked(line) }
+
+// isGoesOn reports whether a line says that a part of a turn stays, in the words of earlier versions too.
+func isGoesOn(line string) bool { return line == goesOn || line == "It goes on below." }
 
 func isWorked(line string) bool { return line == workedOn || line == workedBelow || line == workedMute }
 
@@ -334,7 +337,7 @@ func (t *thread) end(answer string) {
 		t.turns = append(t.turns, turn{said: said, fuller: fuller, lines: written})
 	case said != "":
 		last := &t.turns[len(t.turns)-1]
-		last.came = slices.DeleteFunc(last.came, func(line string) bool { return line == goesOn }) // it has ended
+		last.came = slices.DeleteFunc(last.came, isGoesOn) // it has ended
 		last.said, last.fuller, last.lines = said, fuller, written
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
@@ -443,7 +446,7 @@ const maxCame = 16
 
 const (
 	// goesOn says of a turn that a part of it stays, workedOn of one whose message stays that nothing else does.
-	goesOn   = "It goes on below."
+	goesOn   = "What followed stands below."
 	workedOn = "The agent has worked on it: what came of it is told here alone."
 	// workedBelow and workedMute stand for that where none of it is told beside the words.
 	workedBelow = "The agent has worked on it: what came of it is told below, where it stood at the end."

@@ -106,6 +106,33 @@ func TestCommandsFail(t *testing.T) {
 			"<tool_use_error>File does not exist.</tool_use_error>", true)}, "",
 			"Read a/b.go / <tool_use_error>File does not exist.</tool_use_error>\n"},
 		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b", ""},
+		{"what its harness did not run is no command", [][]abi.Message{run("make a_b",
+			"<tool_use_error>Sibling tool call errored</tool_use_error>", true)}, "", ""},
+		{"nor what the person did not allow", [][]abi.Message{run("make a_b",
+			"The user doesn't want to proceed with this tool use. The tool use was rejected.", true)}, "",
+			"$ make a_b / The user doesn't want to proceed with this tool use. The tool use was rejected.\n"},
+		{"nor one without a result", [][]abi.Message{run("make a_b", "", false)[:1]}, "", ""},
+		{"lines in their order, marks between, and where a panic is", [][]abi.Message{run("make a_b",
+			"ok one\n--- FAIL: TestA (0.4s)\n    a_test.go:38: INFO x\n    a_test.go:101: Expected 2, got 0\n"+
+				"--- FAIL: TestB (0.6s)\n    b_test.go:404: so far\npanic: nil pointer\n\ngoroutine 352 [running]:\n"+
+				"testing.tRunner(0x1)\n\t/go/src/testing/testing.go:1934 +0x168\nkw.TestB(0x1)\n\t/w/kw/b_test.go:411 +0x39c\n"+
+				"FAIL\tkw\t10.1s", false)}, "make a_b (failed)",
+			"$ make a_b / [...] / --- FAIL: TestA (0.4s) / [...] / a_test.go:101: Expected 2, got 0 / [...] / " +
+				"panic: nil pointer / [...] / /w/kw/b_test.go:411 +0x39c / FAIL\tkw\t10.1s / [... more lines like these ...]\n"},
+		{"where Rust says that it is", [][]abi.Message{run("cargo build",
+			"Compiling kw\nerror[E0382]: borrow of moved value: `n`\n   --> src/settle.rs:142:9\n    |\n", false)},
+			"cargo build (failed)",
+			"$ cargo build / [...] / error[E0382]: borrow of moved value: `n` / --> src/settle.rs:142:9 / [...]\n"},
+		{"where Python says that it is, and what it is", [][]abi.Message{run("python a_b.py",
+			"w.py:3: DeprecationWarning: old\nTraceback (most recent call last):\n  File \"a_b.py\", line 3, in f\n    g()\n"+
+				"  File \"/usr/lib/python3.12/json/x.py\", line 9, in g\nKeyError: 'x'", false)},
+			"python a_b.py (failed)",
+			"$ python a_b.py / [...] / Traceback (most recent call last): / File \"a_b.py\", line 3, in f / [...] / " +
+				"KeyError: 'x'\n"},
+		{"where JavaScript says that it is", [][]abi.Message{run("node a_b.js",
+			"TypeError: x is undefined\n    at n (/w/node_modules/q/i.js:1:2)\n    at run (/w/src/a.ts:3:5)\n", false)},
+			"node a_b.js (failed)",
+			"$ node a_b.js / TypeError: x is undefined / [...] / at run (/w/src/a.ts:3:5)\n"},
 		{"an editor's verb is no command",
 			[][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "",
 			"str_replace_editor / error: no file\n"},

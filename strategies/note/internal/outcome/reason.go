@@ -18,7 +18,7 @@ import (
 // first that is marked as one. It is empty where there is none. That something failed is
 // said by other lines.
 func Reason(text string) string {
-	place, last, marked, test := "", "", "", goTest{}
+	place, last, marked, test, traced := "", "", "", goTest{}, false
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "E  "); ok { // pytest
@@ -28,6 +28,9 @@ func Reason(text string) string {
 			return test.said
 		}
 		switch {
+		case strings.HasPrefix(line, "Traceback "): // what went before it are warnings
+			place, traced = "", true
+		case traced && last == "" && hasPlace(line):
 		case hasPlace(line) && !isLog(line):
 			said := clip.Whole(line, maxError)
 			if was, is := expects(test.said), expects(said); is > was || is == was && is < surely {

@@ -17,6 +17,8 @@ func TestReason(t *testing.T) {
 		{"a compiler", "# kw/store\n./lease.go:12:3: undefined: lock", "./lease.go:12:3: undefined: lock"},
 		{"pytest", "    def test():\nE       AssertionError: 2 != 1\n1 failed", "AssertionError: 2 != 1"},
 		{"a traceback", "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'x'", "KeyError: 'x'"},
+		{"a traceback below a warning", "w.py:3: DeprecationWarning: old\nTraceback (most recent call last):\n  File " +
+			"\"a.py\", line 3, in f\nKeyError: 'x'", "KeyError: 'x'"},
 		{"the last of several errors", "ValueError: a\nDuring handling another\nTypeError: b", "TypeError: b"},
 		{"a linter", "ERRORS:\n- E999 SyntaxError: unmatched ')'", "- E999 SyntaxError: unmatched ')'"},
 		{"a log beside a test", "hooks.go:196: 2026/01/31 INFO saved\n    overlap_test.go:63: Expected 2 points, " +

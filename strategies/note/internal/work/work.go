@@ -18,6 +18,8 @@ import (
 type Work struct {
 	// Name is what a file is called where a call is told alone. Default its name without a folder.
 	Name func(file string) string
+	// Report is what another agent reported, in short. Default its first line.
+	Report func(text string) string
 	// Use is what its calls were for, of those too whose result is not there.
 	Use Use
 
@@ -31,6 +33,7 @@ type Work struct {
 	failed   []failed     // calls that were to change something and failed
 	answers  []string     // of the person
 	agents   []string     // what was handed to other agents
+	reports  []string     // what they reported
 	looks    int          // reads and searches
 	others   int          // other commands
 	tries    *tries
@@ -81,21 +84,21 @@ type failed struct {
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{Name: path.Base, harness: h, open: make(map[string]*action.Action),
+	return &Work{Name: path.Base, Report: firstLine, harness: h, open: make(map[string]*action.Action),
 		before: make(map[string]*action.Action), tries: &tries{made: make(map[string]bool)}}
 }
 
 // Next returns the work of the turn that follows.
 func (w *Work) Next() *Work {
 	next := New(w.harness)
-	next.before, next.tries, next.Name = w.before, w.tries, w.Name
+	next.before, next.tries, next.Name, next.Report = w.before, w.tries, w.Name, w.Report
 	return next
 }
 
 // Beside returns the work of messages that stay in the same turn. What was tried out is known to both.
 func (w *Work) Beside() *Work {
 	beside := New(w.harness)
-	beside.tries, beside.Name = w.tries, w.Name
+	beside.tries, beside.Name, beside.Report = w.tries, w.Name, w.Report
 	return beside
 }
 
@@ -103,6 +106,12 @@ func (w *Work) Beside() *Work {
 func (w *Work) Call(c *abi.ToolCall) {
 	a := w.harness.Does(c)
 	w.open[c.ID], w.Use = a, w.Use.Or(useOf(a))
+}
+
+// firstLine is the first line of a text, in short.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return clip.Line(line, maxAnswer)
 }
 
 // toldInstead stands before the words of a person in the result of a call that they
@@ -147,6 +156,9 @@ func (w *Work) Result(m *abi.Message) Step {
 		w.answers = append(w.answers, clip.Line(text, maxTold))
 	case action.Delegates:
 		w.agents = append(w.agents, about(a))
+		if said := w.Report(text); said != "" && o.Passed {
+			w.reports = append(w.reports, Reported+about(a)+": "+said)
+		}
 	case action.Silent:
 		if strings.HasPrefix(text, approved) {
 			w.answers = append(w.answers, approval(text))
@@ -280,6 +292,7 @@ const (
 	Ran       = "Ran: "
 	Failed    = "Failed: "
 	Besides   = "Besides: "
+	Reported  = "Reported by the agent for "
 	// ChangedFiles begins the line on the files that were changed.
 	ChangedFiles = "Changed: "
 	Result       = " → "
@@ -292,6 +305,7 @@ const (
 	maxListed  = 8    // entries of a line
 	maxFailed  = 4    // calls that failed
 	maxChecks  = 4    // checks of which it is known how they ended
+	maxReports = 4    // of other agents
 )
 
 // Lines say what was done, a line for each kind of thing, what changed something
@@ -328,6 +342,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	add("No result in the log: ", w.Unanswered(), ", ")
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
+	lines = append(lines, w.reports[max(0, len(w.reports)-maxReports):]...)
 	if s := w.rest(); s != "" {
 		lines = append(lines, s)
 	}

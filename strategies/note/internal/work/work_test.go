@@ -454,7 +454,7 @@ func TestLines(t *testing.T) {
 			"The person answered: User has approved your plan"},
 		{"another agent", []step{{"Task", map[string]any{"description": "Find the lock",
 			"prompt": strings.Repeat("x", 500)}, "Found.", false}},
-			"Handed to other agents: Find the lock"},
+			"Handed to other agents: Find the lock\nReported by the agent for Find the lock: Found."},
 		{"a result of no call", []step{}, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
