@@ -146,7 +146,7 @@ func (p *parser) line(line string) {
 		if r, ok := readRule(entry); listed && ok {
 			p.rules = append(p.rules, r)
 		}
-	case headLoaded:
+	case headLoaded, wasLoaded:
 		p.loads.line(line)
 	case headTodos:
 		if !listed {

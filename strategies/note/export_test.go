@@ -33,6 +33,7 @@ const (
 	AboutThread = aboutThread
 	HeadRules   = headRules
 	HeadTodos   = headTodos
+	HeadLoaded  = headLoaded
 	HeadEarlier = headEarlier
 )
 

@@ -83,7 +83,7 @@ func TestWhatSkillsDemand(t *testing.T) {
 				Content: abi.Text("Base directory for this skill: /home/a/.claude/skills/tdd\n\n# Title\n\n" + tc.text)}
 			text := render(session("Look.", skill, said("Read.")), note.Options{Budget: 20_000})
 			for round := range 3 {
-				_, loaded, _ := strings.Cut(text, "## What skills, files of rules and later messages of the system say\n")
+				_, loaded, _ := strings.Cut(text, note.HeadLoaded+"\n")
 				loaded, _, _ = strings.Cut(loaded+"\n", "\n\n")
 				for _, want := range tc.want {
 					if strings.Count(loaded+"\n", "  - "+want+"\n") != 1 {
@@ -209,7 +209,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(session("Go.", tc.msgs, said("Yes.")), note.Options{Budget: 20_000})
 			for round := range 3 {
-				_, loaded, ok := strings.Cut(text, "## What skills, files of rules and later messages of the system say\n")
+				_, loaded, ok := strings.Cut(text, note.HeadLoaded+"\n")
 				loaded, _, _ = strings.Cut(loaded, "\n\n")
 				loaded = strings.TrimPrefix(loaded, "Lines left out may hold more rules.\n")
 				if ok != (tc.want != "") || ok && loaded+"\n" != tc.want {

@@ -33,7 +33,8 @@ type loaded struct {
 }
 
 const (
-	headLoaded  = "## What skills, files of rules and later messages of the system say"
+	headLoaded  = "## What skills, files of rules or of the task, and later messages of the system say"
+	wasLoaded   = "## What skills, files of rules and later messages of the system say" // in earlier versions
 	skillWho    = "skill "
 	systemWho   = "message of the system"
 	commandWho  = "command "
@@ -72,6 +73,9 @@ type loads struct {
 	list  []loaded
 	reads map[string]reading // files of rules that are being read, by the call
 	words string             // of a person, last
+	named map[string]bool    // documents that persons named: they say there what is to be done
+	// modified are the files that calls change: what an agent writes itself does not bind it.
+	modified []string
 	// memory has what was read off calls and texts before; it may be nil.
 	memory *Memory
 }
@@ -81,9 +85,50 @@ func (l *loads) hears(m *abi.Message) {
 	if m.Role != abi.RoleUser || m.Kind != "" {
 		return
 	}
-	if l.words = m.Words(); l.words == "" {
+	if l.words = m.Words(); l.words != "" {
+		l.names(l.words)
+	} else {
 		l.words, _ = inside(m.Text(), "<command-name>", "</command-name>")
 	}
+}
+
+// names remembers the documents that words of a person name.
+func (l *loads) names(words string) {
+	if !strings.Contains(words, ".md") && !strings.Contains(words, ".txt") && !strings.Contains(words, ".rst") {
+		return
+	}
+	for word := range strings.FieldsSeq(clip.Head(words, maxNaming)) {
+		name := path.Base(strings.Trim(word, "@`'\"()[]<>,;:.!?*"))
+		if slices.Contains(documents, path.Ext(name)) && len(l.named) < maxNamed {
+			if l.named == nil {
+				l.named = make(map[string]bool)
+			}
+			l.named[name] = true
+		}
+	}
+}
+
+// documents are the ends of the names of files in which people write what is to be done.
+var documents = []string{".md", ".txt", ".rst"}
+
+const (
+	maxNaming = 16 << 10 // of the words of a person that are searched for documents, in bytes
+	maxNamed  = 50       // documents that are remembered
+)
+
+// readingOf is a call that reads a file of rules, or a document that a person named.
+func (l *loads) readingOf(c *abi.ToolCall) (r reading, ok bool) {
+	if r, ok = l.memory.readingOf(c); ok || len(l.named) == 0 {
+		return r, ok
+	}
+	for name := range l.named {
+		if strings.Contains(c.Arguments, name) {
+			r, ok = readingIn(c, shownFile(c, l.named), false)
+			own := func(file string) bool { return action.SameFile(file, r.file) }
+			return r, ok && !slices.ContainsFunc(l.modified, own)
+		}
+	}
+	return r, false
 }
 
 // message takes a message that no person wrote, and goes, in turn n.
@@ -91,7 +136,7 @@ func (l *loads) message(m *abi.Message, n int) {
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
 		delete(l.reads, c.ID)
-		if r, ok := l.memory.readingOf(c); ok {
+		if r, ok := l.readingOf(c); ok {
 			if l.reads == nil {
 				l.reads = make(map[string]reading)
 			}
@@ -238,7 +283,8 @@ func toolsOf(front string) string {
 
 // said is what was loaded with what its text says.
 func (l *loads) said(one loaded, text string) loaded {
-	one.says, one.left, one.rest = l.memory.instructed(text, ruled[one.what], agentOf(one.place))
+	project := ruled[one.what] || slices.Contains(documents, path.Ext(one.what))
+	one.says, one.left, one.rest = l.memory.instructed(text, project, agentOf(one.place))
 	name := one.what[strings.LastIndexByte(one.what, ' ')+1:]
 	if s := askedFor(text, l.words, name); s != "" {
 		one.says = slices.Insert(one.says, 0, askedMark+" "+s)

@@ -24,7 +24,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 			"- Never skip fencing checks\n- Always write the snapshot first\n", false)
 	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
 	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
-	const want = "## What skills, files of rules and later messages of the system say\n" +
+	const want = "## What skills, files of rules or of the task, and later messages of the system say\n" +
 		"Lines left out may hold more rules.\n" +
 		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review:\n" +
 		"  - NEVER: \"Great point!\" (performative)\n" +

@@ -72,7 +72,8 @@ func Build(ctx context.Context, s Session) *Note {
 	if wrote {
 		n.names.WithoutTools()
 	}
-	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.Files().Modified), Session: s, origins: origins,
+	n.loads.modified = n.Files().Modified
+	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.loads.modified), Session: s, origins: origins,
 		prefix: prefix, last: last, before: results(s.Pruned)}
 	for i := range s.Messages {
 		if ctx.Err() != nil {

@@ -277,7 +277,7 @@ func TestSaid(t *testing.T) {
 			}
 		})
 	}
-	for _, part := range []string{"Exact names", "acquireLocked", "<tool_use_error>String to replace", note.Intro} {
+	for _, part := range []string{"Exact names", "parcel_lease_ttl", "<tool_use_error>String to replace", note.Intro} {
 		t.Run("without "+part, func(t *testing.T) {
 			if strings.Contains(alone, part) {
 				t.Errorf("%s", alone)

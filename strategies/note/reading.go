@@ -34,9 +34,18 @@ var (
 func readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if r.file = skillFile(c.Arguments); r.file != "" {
 		r.skill, r.file = true, action.Of(c).Whole(r.file)
-	} else if r.file = rulesFile(c); r.file == "" {
+	} else {
+		r.file = rulesFile(c)
+	}
+	return readingIn(c, r.file, r.skill)
+}
+
+// readingIn is a call that reads a file, and of which part of it; none where the file has no name.
+func readingIn(c *abi.ToolCall, file string, skill bool) (r reading, ok bool) {
+	if file == "" {
 		return r, false
 	}
+	r.file, r.skill = file, skill
 	var asked struct{ Offset, Limit int }
 	args := c.Arguments
 	if m := linesOfSed().FindAllStringSubmatch(args, -1); len(m) == 1 {
@@ -104,8 +113,13 @@ func rulesFile(c *abi.ToolCall) string {
 		!strings.Contains(c.Arguments, ".goosehints") {
 		return ""
 	}
+	return shownFile(c, ruled)
+}
+
+// shownFile is the file with one of some names that a call reads, and nothing else.
+func shownFile(c *abi.ToolCall, names map[string]bool) string {
 	a := action.Of(c)
-	if a.Kind == action.Looks && len(a.Files) == 1 && !a.Searches() && ruled[path.Base(a.Path())] {
+	if a.Kind == action.Looks && len(a.Files) == 1 && !a.Searches() && names[path.Base(a.Path())] {
 		return a.Path()
 	}
 	var run []toolcall.Command
@@ -118,7 +132,7 @@ func rulesFile(c *abi.ToolCall) string {
 		return ""
 	}
 	words := run[0].Words
-	if file := words[len(words)-1]; ruled[path.Base(file)] && prints(words[0], words[1:len(words)-1]) {
+	if file := words[len(words)-1]; names[path.Base(file)] && prints(words[0], words[1:len(words)-1]) {
 		return a.Whole(file)
 	}
 	return ""

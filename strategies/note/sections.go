@@ -23,8 +23,8 @@ const (
 )
 
 // heads are the lines that [parser] goes by.
-var heads = []string{intro, headThread, headRules, headLoaded, headState, headBefore, headLast, headTodos, headEarlier,
-	headCalls}
+var heads = []string{intro, headThread, headRules, headLoaded, wasLoaded, headState, headBefore, headLast,
+	headTodos, headEarlier, headCalls}
 
 // parts are the pieces of a note that are written already, in the order in which a
 // reader sees them.

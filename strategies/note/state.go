@@ -68,10 +68,16 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	now := lists.Filter(slices.Concat(held, n.standing.lines(strings.Join(lines, "\n"))), func(line string) bool {
 		return slices.Contains(stood, line)
 	})
+	entries := func(list []string) {
+		lines = append(lines, lists.Map(list, func(line string) string { return "- " + line })...)
+	}
+	before := func(line string) bool { return strings.HasPrefix(line, rejectedMark) } // it tells of what went alone
+	entries(lists.Filter(now, before))
+	now = lists.Filter(now, func(line string) bool { return !before(line) })
 	if n.follows && len(now) > 0 {
 		lines = append(lines, belowLine)
 	}
-	lines = append(lines, lists.Map(now, func(line string) string { return "- " + line })...)
+	entries(now)
 	if len(lines) > 0 {
 		lines = slices.Concat([]string{heading}, lines)
 	}

@@ -39,7 +39,7 @@ func TestState(t *testing.T) {
 		want string
 	}{
 		{"reads share a line, repeated calls are counted, a failure has its reason", begun, `[1]
-- Read store/lease.go; Read store/lock.go
+- Read …/store/lease.go; Read …/store/lock.go
 - Agent: I found two causes:
   1. The lock is taken late.
   2. The table is read twice.
@@ -77,7 +77,7 @@ func TestState(t *testing.T) {
 			called("Grep", map[string]any{"pattern": `func Lock\(`, "path": "/srv/kw/store"}, "lock.go:12", false)), `[1]
 - Edit a/x_test.go
 - Edit b/x_test.go
-- Grep "func Lock\(" in kw/store`},
+- Grep "func Lock\(" in …/kw/store`},
 		{"what a look-up found", session("Change it.", called("get_reservation", map[string]any{"id": "YAX4DR"},
 			`{"id": "YAX4DR", "cabin": "economy", "flights": [{"cabin": "x"}], "insurance": "no", "bags": 2}`, false),
 			called("search_flights", map[string]any{"from": "BOS", "to": "MSP"}, `[{"price": 128}]`, false)), `[1]
@@ -134,7 +134,8 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	text := write(goneUpTo(len(head), msgs), note.Options{})
 	s := goneUpTo(len(head), msgs)
 	s.Gone[2] = false // came before what is told
-	const last = "## Where it stood before the last messages below\nThe last of it happened after the first %s below.\n[1]\n- "
+	const last = "## Where it stood before the last messages below\n" +
+		"The last of it happened after the first %s below.\n[1]\n- "
 	if got := write(s, note.Options{}); !strings.Contains(got, fmt.Sprintf(last, "message")) ||
 		!strings.Contains(state(render(session(summary(got)), note.Options{})), "3f2a1bc") {
 		t.Errorf("%s", got)

@@ -149,7 +149,8 @@ func (f *finder) last(piece string, least int) (id, role string) {
 var around = regexp.MustCompile(`\[\.\.\.\]|…| / | → |; |` + "`" + `|\((?:written|edited|created|modified)[^)]*\)`)
 
 var lead = regexp.MustCompile(`^(?:[-*>] |\d+\. |\[[ x~]\] |(?:Agent|Changed|Also ran|That was|` +
-	`The person answered|The agent had listed|Numbers and ids|Names|Other paths|Paths mentioned|` +
+	`The person answered|The person did not allow a call, and said|The agent had listed|` +
+	`Numbers and ids|Names|Other paths|Paths mentioned|` +
 	`Tools called(?: in what went)?): )+`)
 
 // piecesOf are the pieces of a line that may stand in a message as they are: the whole

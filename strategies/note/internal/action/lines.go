@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // changedLines are the lines that an edit changed: where the new text stands among
@@ -29,6 +30,32 @@ func changedLines(shown, before, after string) (from, last int) {
 		return from, max(from, first+at+len(text)-1-tail)
 	}
 	return 0, 0
+}
+
+// declares begin lines that say what is new in code, in whatever language.
+var declares = set.Of("func", "fn", "def", "class", "type", "interface", "struct", "enum", "impl", "trait", "const",
+	"let", "var", "export", "public", "private", "protected", "static", "async", "function", "module", "package",
+	"create", "CREATE", "ALTER")
+
+// minPut is how long a line is that says something, in bytes.
+const minPut = 8
+
+// Puts returns the line that says most of what an edit puts into a file: the first new one that declares something, or
+// the first that is new. It is empty where none says something: where lines are taken away alone, too.
+func (a *Action) Puts() (line string) {
+	had := set.Of(textLines(a.before)...)
+	for _, l := range textLines(a.after) {
+		if len(l) < minPut || had[l] {
+			continue
+		}
+		if word, _, _ := strings.Cut(l, " "); declares[word] {
+			return l
+		}
+		if line == "" {
+			line = l
+		}
+	}
+	return line
 }
 
 // textLines are the lines of a text without the white space around each.

@@ -27,6 +27,9 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	var n Lists
 	if l.root != "" {
 		n.Root = rootLine + l.root
+		if budget >= smallNames {
+			n.Root += asWritten
+		}
 	}
 	left := budget - count(Heading+"\n"+n.Root)
 	tools := l.toolLine(left/10, count)

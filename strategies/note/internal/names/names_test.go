@@ -79,7 +79,8 @@ func lines(text string) map[string]string {
 		case strings.HasSuffix(line, "newest last:"):
 			section, _, _ = strings.Cut(line, " ")
 		case strings.HasPrefix(line, "Paths are relative to "):
-			out["root"] = strings.TrimPrefix(line, "Paths are relative to ")
+			root := strings.TrimPrefix(line, "Paths are relative to ")
+			out["root"] = strings.TrimSuffix(root, ", or as they were written")
 		case ok && rest == "":
 			section = head
 		case ok:

@@ -58,7 +58,8 @@ func (b *builder) summary(text string) {
 	}
 	text = inner
 	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
-		b.root, _, _ = strings.Cut(rest, "\n")
+		line, _, _ := strings.Cut(rest, "\n")
+		b.root = strings.TrimSuffix(line, asWritten)
 	}
 	e := entries{builder: b}
 	for line := range strings.Lines(text) {

@@ -131,7 +131,9 @@ func mergePaths(items []*item, root string) []*item {
 				files = append(files, it)
 			case f.name == it.name && f.rooted != it.rooted: // the root is where it was named from
 				f.merge(it)
-			case strings.IndexByte(it.name, '/') < 0:
+			case it.rooted && f.rooted: // two files, as it is known where both lie
+				files = append(files, it)
+			case strings.IndexByte(it.name, '/') < 0 && (!it.rooted || it.use == mentioned):
 				it.short = true // what people and models say instead of the path
 				files = append(files, it)
 			default:

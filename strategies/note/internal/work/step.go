@@ -56,8 +56,8 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		s.Git, s.Check = w.git(a, text, o), ended(w, a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
-			return w.Name(f.Path) + " " + f.Lines()
-		}), ", ")
+			return strings.TrimSpace(w.Name(f.Path) + " " + f.Lines())
+		}), ", ") + puts(a)
 	case action.Looks:
 		if isDocument(text) && len(a.Files) == 0 && len(a.Args) > 1 { // of a service
 			s.Text += listed(a)
@@ -95,6 +95,10 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 			})
 			s.Changed = lists.Map(changed, func(f action.File) string { return f.Path })
 		}
+	case a.Kind == action.Delegates:
+		if said := w.Report(text); said != "" {
+			s.Text += Result + said
+		}
 	default:
 		s.Text += found(text, a.Args)
 		s.Git.MayCommit = strings.Contains(strings.ToLower(a.Tool), "commit")
@@ -117,6 +121,18 @@ func inTry(a *action.Action, t *tries) string {
 	return " in " + place
 }
 
+// maxPut is how much is told of the line that an edit puts into a file, in characters.
+const maxPut = 80
+
+// puts is the line that says most of what an edit puts into a file, quoted.
+func puts(a *action.Action) string {
+	line := a.Puts()
+	if line == "" || len(a.Files) != 1 {
+		return ""
+	}
+	return " `" + strings.ReplaceAll(clip.Line(line, maxPut), "`", "'") + "`"
+}
+
 // refused is a call that the person rejected, in short, and what they said to it.
 func refused(a *action.Action, text string, name func(string) string) string {
 	what := a.Tool
@@ -124,7 +140,7 @@ func refused(a *action.Action, text string, name func(string) string) string {
 	case action.Runs:
 		what = whole(a)
 	case action.Changes:
-		what += " " + name(a.Path())
+		what += " " + name(a.Path()) + puts(a)
 	default:
 		what += listed(a)
 	}
@@ -191,12 +207,12 @@ func sought(a *action.Action) string {
 // patternKeys are names of arguments that hold what a search looks for.
 var patternKeys = []string{"pattern", "query", "regex", "search_term", "q"}
 
-// ending is a path without the folders far above.
+// ending is a path without the folders far above, and a mark where some are left out.
 func ending(subject string) string {
 	if strings.Count(subject, "/") < 3 || strings.ContainsAny(subject, " :\"'") {
 		return subject
 	}
-	return path.Base(path.Dir(subject)) + "/" + path.Base(subject)
+	return "…/" + path.Base(path.Dir(subject)) + "/" + path.Base(subject)
 }
 
 // why is what a result says of what failed, and of why it did.

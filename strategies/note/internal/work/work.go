@@ -32,12 +32,14 @@ type Work struct {
 	forge    *forgeChecks // as they were listed last
 	failed   []failed     // calls that were to change something and failed
 	answers  []string     // of the person
-	agents   []string     // what was handed to other agents
-	reports  []string     // what they reported
-	looks    int          // reads and searches
-	others   int          // other commands
-	tries    *tries
-	before   map[string]*action.Action // the last call to each tool that changed something
+	// objections are what the person said to calls that they did not allow.
+	objections []string
+	agents     []string // what was handed to other agents
+	reports    []string // what they reported
+	looks      int      // reads and searches
+	others     int      // other commands
+	tries      *tries
+	before     map[string]*action.Action // the last call to each tool that changed something
 }
 
 // check is a test, a build or the like, or several that ran together, and how often it ended how.
@@ -142,7 +144,7 @@ const maxPlanHead = 1000
 func (w *Work) Result(m *abi.Message) Step {
 	text := m.Text()
 	if _, words, ok := strings.Cut(text, toldInstead); ok {
-		w.answers = append(w.answers, clip.Line(words, maxTold))
+		w.objections = append(w.objections, clip.Line(words, maxTold))
 	}
 	a, o := answered(w, m, text)
 	if a == nil {
@@ -340,6 +342,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
 	add("No result in the log: ", w.Unanswered(), ", ")
+	add("The person did not allow a call, and said: ", w.objections, " / ")
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
 	lines = append(lines, w.reports[max(0, len(w.reports)-maxReports):]...)

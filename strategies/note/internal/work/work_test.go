@@ -237,7 +237,7 @@ func TestLines(t *testing.T) {
 			"Failed: `git push --force`: the person rejected it"},
 		{"a call that was rejected with words",
 			[]step{bash("git push", rejected+"\nTo tell you how to proceed, the user said:\nPush to\nstaging.", true)},
-			"Failed: `git push`: the person rejected it\nThe person answered: Push to staging."},
+			"Failed: `git push`: the person rejected it\nThe person did not allow a call, and said: Push to staging."},
 		{"what is staged", []step{bash("git add a.go", "", false)}, "Ran: `git add a.go`"},
 		{"what was staged is in the commit",
 			[]step{bash("git add a.go", "", false), bash("git commit -m x", "[main 3f2a1bc] x", false)}, "Committed: 3f2a1bc x"},

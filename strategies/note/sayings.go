@@ -1,0 +1,97 @@
+package note
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// What the agent said at the end of a turn is told in short first, and in full where all else has room: a plan that
+// was approved is what there is to do.
+
+// sayLast adds what the agent said in the turns of which nothing else is told, in short where there is no room for all
+// of it, where there are few turns: in a long thread others tell what was worked on.
+func sayLast(v *view, left int) {
+	if len(v.turns) > fewTurns {
+		return
+	}
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		told := slices.ContainsFunc(v.came[i], func(line string) bool { return line != "" })
+		if told || t.said == "" || v.said[i] != "" || v.folded(i) {
+			continue
+		}
+		for _, form := range []string{t.said, firstSaid(t.said)} {
+			if n := v.count(agentMark+form) + 2; n <= left {
+				v.said[i], left = form, left-n
+				break
+			}
+		}
+	}
+}
+
+// fewTurns is how many turns are few.
+const fewTurns = 4
+
+// sayMore adds more of the words of the agent where all of their short form is told, the newest first.
+func (v *view) sayMore(left *int) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if t.fuller == "" || v.said[i] != t.said {
+			continue
+		}
+		if n := v.count(agentMark+t.fuller) - v.count(agentMark+t.said); n <= *left {
+			v.said[i], *left = t.fuller, *left-n
+		}
+	}
+	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxAsWritten); i-- {
+		t := &v.turns[i]
+		if t.lines == "" || v.said[i] != cmp.Or(t.fuller, t.said) || toldElsewhere(v, t) {
+			continue
+		}
+		for _, size := range []int{maxWritten, maxWritten / 2, maxWritten / 3} {
+			lines := t.lines
+			if size < maxWritten {
+				lines = asWritten(strings.ReplaceAll(lines, "\n"+moreLine, "\n"), size)
+			}
+			n := v.count(agentMark+lines) - v.count(agentMark+v.said[i])
+			if n <= *left && len(lines) > len(v.said[i]) {
+				v.said[i], *left = lines, *left-n
+				unlist(v, i+1, left)
+				break
+			}
+		}
+	}
+}
+
+// unlist leaves out the entries of a list that a turn answers, where the words that hold it stand above, all of them.
+func unlist(v *view, i int, left *int) {
+	if i >= len(v.turns) || strings.Contains(v.said[i-1], "\n"+moreLine+strings.TrimSpace(leftOutHere)) {
+		return
+	}
+	for k, line := range v.turns[i].came {
+		if strings.HasPrefix(line, listedMark) && v.came[i][k] != "" {
+			*left += v.count(v.came[i][k]) + 2
+			v.came[i][k] = ""
+		}
+	}
+}
+
+// maxAsWritten is of how many turns the words of the agent may be told as they were written: what is older was mostly
+// done or changed since, and the newest messages need the room.
+const maxAsWritten = 8
+
+// sayable reports whether all is said of the agent's words of a turn that may be.
+func sayable(v *view, i int) bool {
+	t := &v.turns[i]
+	if i >= len(v.turns)-maxAsWritten && t.lines != "" && !toldElsewhere(v, t) {
+		return v.said[i] == t.lines
+	}
+	return v.said[i] == cmp.Or(t.fuller, t.said)
+}
+
+// toldElsewhere reports whether the lines of an agent's words are told where it stood at the end.
+func toldElsewhere(v *view, t *turn) bool {
+	first, _, _ := strings.Cut(t.lines, "\n")
+	return strings.Contains(v.stood, "- "+agentMark+first+"\n")
+}
