@@ -33,7 +33,7 @@ type loaded struct {
 }
 
 const (
-	headLoaded  = "## What skills, files of rules or of the task, and later messages of the system say"
+	headLoaded  = "## What skills, files of rules, documents that persons named and later messages of the system say"
 	wasLoaded   = "## What skills, files of rules and later messages of the system say" // in earlier versions
 	skillWho    = "skill "
 	systemWho   = "message of the system"

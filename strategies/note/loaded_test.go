@@ -24,7 +24,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 			"- Never skip fencing checks\n- Always write the snapshot first\n", false)
 	late := abi.Message{ID: "m7", Role: abi.RoleSystem, Content: abi.Text("Plan mode is on. You must not edit files.")}
 	first := abi.Message{ID: "m0", Role: abi.RoleSystem, Content: abi.Text("Never say who you are.")}
-	const want = "## What skills, files of rules or of the task, and later messages of the system say\n" +
+	const want = "## What skills, files of rules, documents that persons named and later messages of the system say\n" +
 		"Lines left out may hold more rules.\n" +
 		"- [2] skill receiving-review from /home/a/.claude/skills/receiving-review:\n" +
 		"  - NEVER: \"Great point!\" (performative)\n" +
@@ -48,6 +48,24 @@ func TestWhatSkillsForbid(t *testing.T) {
 		}
 		text = render(session(summary(text)), note.Options{Budget: 20_000})
 	}
+	t.Run("a document that a person named, and none that the agent writes", func(t *testing.T) {
+		const doc = "# Task\n\n## Overview\n\nThe lease table is slow.\n\n## Acceptance Criteria\n\n" +
+			"- [ ] no lease is lost\n- [ ] a test shows it\n\nDo NOT block the table.\n"
+		read := func(file string) []abi.Message {
+			return called("Read", map[string]any{"file_path": "/srv/kw/docs/" + file}, doc, false)
+		}
+		text := render(session("Please implement @docs/TASK-LEASE.md, and tell of it in NOTES.md.", read("TASK-LEASE.md"),
+			read("NOTES.md"), read("OTHER.md"), edit("/srv/kw/docs/NOTES.md", "ok", false), said("Yes.")), note.Options{})
+		const want = "- [1] TASK-LEASE.md from /srv/kw/docs/TASK-LEASE.md:\n" +
+			"  - Acceptance Criteria: [ ] no lease is lost; [ ] a test shows it\n  - Do NOT block the table.\n"
+		for round := range 3 {
+			if !strings.Contains(text, want) || strings.Contains(text, " NOTES.md from ") ||
+				strings.Contains(text, " OTHER.md from ") {
+				t.Errorf("round %d:\n%s", round, text)
+			}
+			text = render(session(summary(text)), note.Options{})
+		}
+	})
 	t.Run("little room", func(t *testing.T) {
 		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 140})
 		if !strings.Contains(text, "- [1] skill receiving-review from ") || strings.Contains(text, "not merge") {

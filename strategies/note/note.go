@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -75,13 +76,16 @@ func Build(ctx context.Context, s Session) *Note {
 	n.loads.modified = n.Files().Modified
 	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.loads.modified), Session: s, origins: origins,
 		prefix: prefix, last: last, before: results(s.Pruned)}
+	again, persons := replays{same: sameEvents(s.Messages)}, fromPersons(origins)
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return n
 		}
-		r.message(i)
+		if !again.holds(s.Messages, i, persons, r.thread.turns) {
+			r.message(i)
+		}
 	}
-	n.turns, n.heard = r.thread.finish(), r.thread.n
+	n.turns, n.heard = r.thread.finish(), max(r.thread.n, r.thread.known)
 	n.talk = r.thread.talked * 100 / max(1, n.size)
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
 	below := s.Messages[r.last+1:]
@@ -93,6 +97,11 @@ func Build(ctx context.Context, s Session) *Note {
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
 	n.todos.below = n.follows
 	return n
+}
+
+// fromPersons marks what persons wrote.
+func fromPersons(origins []abi.Origin) []bool {
+	return lists.Map(origins, func(o abi.Origin) bool { return o == abi.FromPerson })
 }
 
 // walk is a session while its messages go by, in order.
@@ -148,7 +157,7 @@ func (r *walk) summaryAt(i int) {
 	shift := r.thread.takeOver(f)
 	r.thread.since = became{}
 	if f.foreign {
-		r.past.written(r.thread.n, r.Messages[i+1:], r.origins[i+1:])
+		r.past.written(max(r.thread.n, r.thread.known), r.Messages[i+1:], r.origins[i+1:])
 	}
 	for _, rule := range f.rules {
 		rule.n += shift

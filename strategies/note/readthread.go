@@ -120,8 +120,8 @@ func readHead(line string) (t turn, ok bool) {
 // toldOf is how many times longer words were, about, of which a note tells the most telling.
 const toldOf = 2
 
-// takeOver puts the turns of an earlier note before those that follow. It returns by how
-// much the numbers in that note shift: those of a second one go on.
+// takeOver puts the turns of an earlier note before those that follow. Turns whose messages stay below wait for them.
+// It returns by how much the numbers in that note shift: those of a second one go on.
 func (t *thread) takeOver(e *former) (shift int) {
 	if len(e.turns) == 0 {
 		return 0 // somebody else's
@@ -131,10 +131,7 @@ func (t *thread) takeOver(e *former) (shift int) {
 		silent = []turn{t.turns[k]}
 	}
 	t.end("")
-	if t.waits != nil {
-		t.turns, t.waits = append(t.turns, *t.waits), nil
-	}
-	if len(t.turns) > 0 {
+	if t.turns, t.waits = append(t.turns, t.waits...), nil; len(t.turns) > 0 {
 		shift = t.turns[len(t.turns)-1].n
 	}
 	for i := range e.turns {
@@ -144,22 +141,46 @@ func (t *thread) takeOver(e *former) (shift int) {
 			e.turns[i].again += shift
 		}
 	}
-	k := len(e.turns) - 1
-	last := &e.turns[k]
-	t.steps, t.standing, t.n = e.steps, e.standing, last.n
+	last := &e.turns[len(e.turns)-1]
+	t.steps, t.standing, t.known = e.steps, e.standing, last.n
+	if last.stays == staysBelow {
+		t.known--
+	}
 	for i := range t.steps {
 		t.steps[i].turn += shift
 	}
 	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.ContainsFunc(last.came, isGoesOn) {
 		t.asked = t.steps[n-1].said
 	}
-	if last.stays == staysBelow {
-		t.waits, t.n = last, last.n-1
-		e.turns = e.turns[:k]
-	}
-	t.turns, t.taken = slices.Concat(t.turns, e.turns), true
-	if len(t.turns) == 0 {
-		t.turns, t.taken = silent, false
-	}
+	t.resume(e.turns, silent)
 	return shift
+}
+
+// resume takes the turns of an earlier note in. What stands next belongs to the last that went before the first that
+// waits, or to the silent one where none did.
+func (t *thread) resume(turns, silent []turn) {
+	first := slices.IndexFunc(turns, func(o turn) bool { return o.stays == staysBelow })
+	if first < 0 {
+		first = len(turns)
+	}
+	before, after := turns[:first], turns[first:]
+	for i := range after {
+		if o := after[i]; o.stays == staysBelow {
+			t.waits = append(t.waits, o)
+		} else {
+			t.turns = append(t.turns, o)
+		}
+	}
+	t.used = make(map[int]bool)
+	for _, o := range slices.Concat(before, t.turns) {
+		for n := o.n - max(0, o.folded-1); n <= o.n; n++ {
+			t.used[n] = true
+		}
+	}
+	t.turns, t.taken = append(t.turns, before...), true
+	if len(before) > 0 {
+		t.n = before[first-1].n
+	} else {
+		t.turns, t.taken = append(t.turns, silent...), false
+	}
 }

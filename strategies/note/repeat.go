@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
@@ -57,3 +59,57 @@ func repeated(turns []turn) {
 // minRepeated is how long words are, in bytes, that nobody says twice by chance: of one
 // message, or of two in a row.
 const minRepeated = 40
+
+// replays are the messages that a harness writes anew which records its conversation for each of its calls: each is
+// told once, where it stood first.
+type replays struct {
+	same   []bool // it is the same event as an earlier one
+	within bool   // what an earlier note tells is said again, and answered in the same words
+}
+
+// sameEvents marks messages that are the same event as an earlier one: the same text of the same moment.
+func sameEvents(msgs []abi.Message) []bool {
+	type event struct{ role, moment, text, call string }
+	marks, seen := make([]bool, len(msgs)), make(map[event]bool)
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Timestamp == "" || len(m.ToolCalls) > 0 || m.Kind != "" {
+			continue
+		}
+		e := event{string(m.Role), m.Timestamp, m.Text(), m.ToolCallID}
+		marks[i], seen[e] = seen[e], true
+	}
+	return marks
+}
+
+// holds reports whether message i is one. Of what an earlier note tells it is known by the words of both.
+func (r *replays) holds(msgs []abi.Message, i int, persons []bool, told []turn) bool {
+	if m := &msgs[i]; persons[i] && len(m.Words()) >= minRepeated {
+		k := slices.IndexFunc(told, func(t turn) bool { return t.id == "" && t.words == m.Words() })
+		r.within = k >= 0 && told[k].answeredBy(answerTo(msgs, i, persons))
+	} else if persons[i] {
+		r.within = false
+	}
+	return r.same[i] || r.within && msgs[i].Kind == ""
+}
+
+// answerTo is what the agent said first to message i.
+func answerTo(msgs []abi.Message, i int, persons []bool) string {
+	for i++; i < len(msgs) && !persons[i]; i++ {
+		if text := strings.TrimSpace(msgs[i].Text()); msgs[i].Role == abi.RoleAssistant && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// answeredBy reports whether the words with which an agent closed a turn, as they are told, are those of a text.
+func (t *turn) answeredBy(text string) bool {
+	flat := clip.OneLine(plain(text))
+	for _, part := range strings.Split(clip.OneLine(t.said), strings.TrimSpace(leftOutHere)) {
+		if part = strings.TrimSpace(part); len(part) >= minRepeated {
+			return strings.Contains(flat, clip.Head(part, minRepeated))
+		}
+	}
+	return false
+}

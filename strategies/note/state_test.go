@@ -72,6 +72,15 @@ func TestState(t *testing.T) {
 			"Your proposed edit has introduced new syntax error(s).\nERRORS:\n- E999 SyntaxError: unmatched ')'", false)), `[1]
 - Agent: Now.
 - Edit a.py → refused: Your proposed edit has introduced new syntax error(s). / - E999 SyntaxError: unmatched ')'`},
+		{"what an edit puts in, and what one was to put in that the person did not allow", session("Mend it.",
+			called("Edit", map[string]any{"file_path": "/srv/kw/a.go", "old_string": "// x\nfunc a() {}",
+				"new_string": "// lock once\nfunc lockOnce(t *Table) {}\nfunc a() {}"}, "ok", false),
+			called("Edit", map[string]any{"file_path": "/srv/kw/b.go", "old_string": "x", "new_string": "type Lease struct {"},
+				"The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, "+
+					"the user said:\nkeep it a table", true)), `[1]
+- Edit a.go ` + "`func lockOnce(t *Table) {}`" + `
+- Edit b.go ` + "`type Lease struct {`" + ` → the person rejected it
+- Rejected by the person: [1] Edit b.go ` + "`type Lease struct {`" + `: "keep it a table"`},
 		{"files of one name in two folders, and what was searched for", session("Mend it.",
 			edit("/srv/kw/a/x_test.go", "ok", false), edit("/srv/kw/b/x_test.go", "ok", false),
 			called("Grep", map[string]any{"pattern": `func Lock\(`, "path": "/srv/kw/store"}, "lock.go:12", false)), `[1]

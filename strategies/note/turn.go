@@ -53,16 +53,19 @@ type thread struct {
 	goesOn      bool       // a part of the turn stays
 	taken       bool       // the last turn is of an earlier note
 	n           int        // the number of the last message of a person
-	waits       *turn      // of an earlier note, whose message is still to come
-	files       shortNames
-	steps       []step // what was said and done last, see state.go
-	standing    standing
-	since       became    // the last summary of another program
-	found       []finding // what the agent found in the turn
-	undone      []string  // arguments of calls of the turn that took others back
-	media       []string  // that went with the turn, see media.go
-	own         ownCommands
-	read        *loads // files of rules that were read
+	// waits are turns of an earlier note whose messages are still to come, used the numbers of its others.
+	waits    []turn
+	used     map[int]bool
+	known    int // the number of the last message that went of which an earlier note tells
+	files    shortNames
+	steps    []step // what was said and done last, see state.go
+	standing standing
+	since    became    // the last summary of another program
+	found    []finding // what the agent found in the turn
+	undone   []string  // arguments of calls of the turn that took others back
+	media    []string  // that went with the turn, see media.go
+	own      ownCommands
+	read     *loads // files of rules that were read
 }
 
 func newThread(h outcome.Harness, memory *Memory, read *loads, modified []string) *thread {
@@ -112,13 +115,15 @@ func (s shortNames) brief(file string) string {
 func (t *thread) person(m *abi.Message, where string) {
 	asked, words := t.asked, m.Words()
 	t.end(words)
-	t.n++
+	for t.n++; t.used[t.n]; t.n++ {
+	}
 	next := turn{n: t.n, id: m.ID, stays: where}
-	if p := t.waits; p != nil && p.opensWith(words) {
-		next, t.waits = *p, nil
+	if i := slices.IndexFunc(t.waits, func(w turn) bool { return w.n <= t.n && w.opensWith(words) }); i >= 0 {
+		next = t.waits[i]
 		next.id, next.stays, next.opens = m.ID, where, ""
-		next.n, t.n = max(p.n, t.n), max(p.n, t.n)
+		next.n, t.n = max(next.n, t.n), max(next.n, t.n)
 		next.came = slices.DeleteFunc(next.came, isOpen)
+		t.waits = slices.Delete(t.waits, i, i+1)
 	}
 	switch where {
 	case "":
@@ -398,11 +403,28 @@ func sayOnce(turns []turn) {
 func (t *thread) finish() []turn {
 	t.end("")
 	sayOnce(t.turns)
-	if t.waits != nil {
-		t.turns, t.waits = append(t.turns, *t.waits), nil
+	for _, w := range t.waits {
+		t.missed(w)
 	}
+	slices.SortStableFunc(t.turns, func(a, b turn) int { return cmp.Compare(a.n, b.n) })
 	repeated(t.turns)
 	return t.turns
+}
+
+// missed takes in a turn of an earlier note whose message came with another number than was expected, or did not come.
+func (t *thread) missed(w turn) {
+	i := slices.IndexFunc(t.turns, func(o turn) bool {
+		return o.n < w.n && w.opens != "" && w.opens == cmp.Or(o.opens, opening(o.words))
+	})
+	if i < 0 {
+		t.turns = append(t.turns, w)
+		return
+	}
+	last := &t.turns[i]
+	last.came = slices.Concat(slices.DeleteFunc(w.came, isOpen), last.came)
+	if last.said == "" {
+		last.said, last.fuller, last.lines = w.said, w.fuller, w.lines
+	}
 }
 
 // takenBack marks a call of which a later one took back what it made: it is told by the same id.

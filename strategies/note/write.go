@@ -42,6 +42,10 @@ var (
 	askedShare  = share{15, 6, 10} // and those that short answers speak of
 	namesShare  = share{15, 63, 42}
 	failedShare = share{25, 8, 15}
+	// Where messages stay below the names that are used next stand in these, so that words have more of the room.
+	besideNames = share{15, 35, 28}
+	besideCame  = share{20, 16, 20}
+	besideSaid  = share{15, 12, 10}
 )
 
 const (
@@ -225,7 +229,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
 	failed := n.failedMost(budget, o.Count)
-	p.hold(max(min(namesShare.of(budget), n.namesMost())+failed-extra.thread, extra.lists,
+	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), n.namesMost())+failed-extra.thread, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
 	b := n.body(p, budget, extra.thread, len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
@@ -269,7 +273,7 @@ type body struct {
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
 // rules; what was done; how it stands; and what else came of the words.
 func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
-	words, came, least := wordsShare.of(budget), cameShare.of(budget), stateShare(budget)
+	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, p.count)
 	v.alone, b.thread = alone, v
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
@@ -293,7 +297,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	p.left -= p.count(v.stood)
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
-	v.fill(budget, left, saidShare.of(budget)+bonus+extra, v.stood)
+	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	return b
 }
@@ -314,6 +318,14 @@ func (n *Note) failedMost(budget int, count func(string) int) (tokens int) {
 		tokens += count(quoted(&list[i])) + 1
 	}
 	return min(tokens, failedShare.of(budget))
+}
+
+// shareOf is what a part may cost in tokens: one share where messages stay below, and another where none do.
+func (n *Note) shareOf(budget int, beside, alone share) int {
+	if n.follows {
+		return beside.of(budget)
+	}
+	return alone.of(budget)
 }
 
 // namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs

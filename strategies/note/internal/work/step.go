@@ -79,6 +79,8 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		}
 	}
 	switch {
+	case outcome.Rejected(text):
+		s.Text += Result + said(text)
 	case o.Told || o.Failed:
 		s.Text += Result + "failed: " + why(text, o)
 	case s.Looked:

@@ -1,0 +1,116 @@
+package note_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// planned is a plan that stands in a table and in code.
+const planned = "Here is the plan.\n\n| File | What |\n|---|---|\n| `kw/list.go` | the command |\n" +
+	"| `kw/tree.go` | the tree |\n\n```\nkw list --flat\n```\n\nShall I start?"
+
+// TestPlansStandAsTheyWereWritten: where there is room a plan is told in its lines, tables and code among them, after
+// any number of compactions. In one line it would say nothing.
+func TestPlansStandAsTheyWereWritten(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	const want = "- Agent: Here is the plan.\n  | File | What |\n  | `kw/list.go` | the command |\n" +
+		"  | `kw/tree.go` | the tree |\n  ```\n  kw list --flat\n  ```\n  Shall I start?\n"
+	msgs := session("Plan it.", said(planned), "yeah, let's give it a try", run("ls", "a.go", false))
+	text := render(msgs, note.Options{})
+	for round := range 3 {
+		if !strings.Contains(text, want) {
+			t.Errorf("round %d:\n%s", round, thread(text))
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
+	t.Run("in a line where there is none", func(t *testing.T) {
+		text := render(session("Plan it.", said(planned), "yes"), note.Options{Budget: 330})
+		if got := thread(text); strings.Contains(got, "kw list --flat") || !strings.Contains(got, "Shall I start?") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("a list that it holds is not told again beside the answer", func(t *testing.T) {
+		list := "I have two questions:\n\n" + strings.Repeat("The table is read by three programs. ", 8) +
+			"\n\n1. Which store?\n2. Which port?\n\nWhat do you say?"
+		got := thread(render(session("Plan it.", said(list), "1. bbolt\n2. 8080", said("Done.")), note.Options{}))
+		if strings.Contains(got, "The agent had listed") || strings.Count(got, "Which store?") != 1 {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestBlocksEndAtGaps: where a part of what is told is left out, a block of code ends before the mark and begins again
+// behind it.
+func TestBlocksEndAtGaps(t *testing.T) {
+	features.Proves(t, "N13")
+	code := strings.Repeat("x := 1\n", 200)
+	for _, tc := range []struct{ why, said, begins, ends string }{
+		{"code before", "Look:\n```go\nfunc f() {\n" + code + "```\nThat is all.", "Agent: Look:\n  ```go\n  func f() {\n",
+			"  ```\n  That is all."},
+		{"text before", "Look:\n" + code + "```go\nfunc f() {}\n```\nThat is all.", "Agent: Look:\n",
+			"  ```go\n  func f() {}\n  ```\n  That is all."},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			got := note.LastWords(tc.said, 300)
+			if !strings.HasPrefix(got, tc.begins) || !strings.HasSuffix(got, tc.ends) {
+				t.Errorf("%s", got)
+			}
+			open := false
+			for line := range strings.Lines(got) {
+				line = strings.TrimSpace(line)
+				if strings.HasPrefix(line, "```") {
+					open = !open
+				}
+				if line == "[...]" && open {
+					t.Errorf("code goes on over a gap:\n%s", got)
+				}
+			}
+			if open {
+				t.Errorf("code does not end:\n%s", got)
+			}
+		})
+	}
+}
+
+// TestReportsOfOtherAgents: what another agent reported is told, without what it announces.
+func TestReportsOfOtherAgents(t *testing.T) {
+	features.Proves(t, "A6")
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
+		"Excellent! Now I have everything I need.\n\n## Summary\n\nThe lock is taken in lease.go, and never released.", false)
+	text := render(session("Mend it.", task, said("I see."), "Then go on.", said("Yes.")), note.Options{})
+	const want = "- Reported by the agent for Find the lock: [...] The lock is taken in lease.go, and never released.\n"
+	for round := range 3 {
+		if !strings.Contains(text, want) {
+			t.Errorf("round %d:\n%s", round, thread(text))
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
+}
+
+// TestWordsBeforeNamesBesideMessages: in a note with messages below the words of a conversation have more room than
+// names: those that are used next stand in these messages.
+func TestWordsBeforeNamesBesideMessages(t *testing.T) {
+	features.Proves(t, "N13")
+	var msgs []abi.Message
+	for i := range 12 {
+		n := string(rune('a' + i))
+		var names strings.Builder
+		for k := range 400 {
+			fmt.Fprintf(&names, "kw_%s_x%d z%s/q%d.go ", n, k, n, k)
+		}
+		msgs = append(msgs, session("Now look at part "+n+" of the island.", run("ls "+n, names.String(), false),
+			said("Part "+n+" has one road. "+strings.Repeat("It leads to the mole of "+n+". ", 12)+"No cars go there."))...)
+	}
+	tail := session(said("I go on."), run("ls", "a", false))
+	count := func(s string) int { return (len(s) + 3) / 4 }
+	told := func(s note.Session) int { return len(thread(write(s, note.Options{Budget: 1500, Count: count}))) }
+	alone, beside := told(gone(msgs)), told(goneUpTo(len(msgs), session(msgs, tail)))
+	if beside < alone*6/5 {
+		t.Errorf("%d characters are told beside messages, %d where there are none", beside, alone)
+	}
+}
