@@ -17,7 +17,7 @@ const (
 	maxSaid     = 220  // of the closing words of an agent, in characters
 	maxFuller   = 700  // of those where a note has room left
 	maxWritten  = 3000 // of those that are told as they were written
-	maxReport   = 400  // of what another agent reported
+	maxReport   = 600  // of what another agent reported
 	maxQuestion = 160  // of a question that they end with
 )
 
@@ -29,20 +29,24 @@ func closing(text string) string { return closingIn(maxSaid, text) }
 // fullerClosing is more of them, for a note that has room left: what decides may stand behind how they begin.
 func fullerClosing(text string) string { return closingIn(maxFuller, text) }
 
-// report is what another agent reported, in short: how it begins, without what it announces above its first heading,
+// report is what another agent reported, in short: how it begins, without the title and what only announces the rest,
 // and what it found.
 func report(text string) string {
 	lines, _ := sayings(text)
 	for _, l := range lines {
-		if isHeading(l.text) {
-			if before, rest, ok := strings.Cut(text, l.text); ok && len(before) < maxReport {
-				return goingOn(closingIn(maxReport, l.text+rest))
-			}
-			break
+		if isHeading(l.text) || strings.HasSuffix(plain(l.text), ":") || announcingWords.begins(plain(l.text)) {
+			continue
 		}
+		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
+			return goingOn(closingIn(maxReport, l.text+rest))
+		}
+		break
 	}
 	return closingIn(maxReport, text)
 }
+
+// announcingWords begin sentences of a report that only announce what follows.
+var announcingWords = newVocabulary("announcing")
 
 // writtenClosing are their lines as they were written, for a note that has much room left: a plan or a table says
 // little in one line, and code nothing.

@@ -140,7 +140,7 @@ func (p *parser) line(line string) {
 		}
 	case headThread:
 		p.thread = append(p.thread, line)
-	case headState, headBefore, headLast:
+	case headState, headBefore, headLast, belowLine:
 		p.state = append(p.state, line)
 	case headRules:
 		if r, ok := readRule(entry); listed && ok {

@@ -73,7 +73,7 @@ type loads struct {
 	list  []loaded
 	reads map[string]reading // files of rules that are being read, by the call
 	words string             // of a person, last
-	named map[string]bool    // documents that persons named: they say there what is to be done
+	named map[string]bool    // documents that persons named for what they say to be done
 	// modified are the files that calls change: what an agent writes itself does not bind it.
 	modified []string
 	// memory has what was read off calls and texts before; it may be nil.
@@ -92,9 +92,10 @@ func (l *loads) hears(m *abi.Message) {
 	}
 }
 
-// names remembers the documents that words of a person name.
+// names remembers the documents that words of a person name who wants done what they say.
 func (l *loads) names(words string) {
-	if !strings.Contains(words, ".md") && !strings.Contains(words, ".txt") && !strings.Contains(words, ".rst") {
+	if !strings.Contains(words, ".md") && !strings.Contains(words, ".txt") && !strings.Contains(words, ".rst") ||
+		!carryingOut.says(words) {
 		return
 	}
 	for word := range strings.FieldsSeq(clip.Head(words, maxNaming)) {
@@ -107,6 +108,9 @@ func (l *loads) names(words string) {
 		}
 	}
 }
+
+// carryingOut are how people ask for what a document says to be done: others are named to be looked at, or replaced.
+var carryingOut = newVocabulary("carrying out")
 
 // documents are the ends of the names of files in which people write what is to be done.
 var documents = []string{".md", ".txt", ".rst"}

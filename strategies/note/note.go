@@ -27,6 +27,7 @@ type Note struct {
 	steps       []step     // what was said and done last
 	standing    standing   // behind them
 	follows     bool       // agents go on in what stays
+	below       int        // the size of what stays below, in bytes
 	older       int        // messages that stay below the note and came before the last one that goes
 	heard       int        // the number of the last message of a person, of those that stay too
 	past        past       // a summary that somebody else wrote
@@ -95,7 +96,7 @@ func Build(ctx context.Context, s Session) *Note {
 		}
 	}
 	n.follows = slices.ContainsFunc(below, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
-	n.todos.below = n.follows
+	n.todos.below, n.below = n.follows, sizeOf(below)
 	return n
 }
 

@@ -49,19 +49,45 @@ func (v *view) sayMore(left *int) {
 		if t.lines == "" || v.said[i] != cmp.Or(t.fuller, t.said) || toldElsewhere(v, t) {
 			continue
 		}
-		for _, size := range []int{maxWritten, maxWritten / 2, maxWritten / 3} {
-			lines := t.lines
-			if size < maxWritten {
-				lines = asWritten(strings.ReplaceAll(lines, "\n"+moreLine, "\n"), size)
-			}
-			n := v.count(agentMark+lines) - v.count(agentMark+v.said[i])
-			if n <= *left && len(lines) > len(v.said[i]) {
-				v.said[i], *left = lines, *left-n
-				unlist(v, i+1, left)
-				break
-			}
+		if n := say(v, i, *left); n > 0 {
+			*left -= n
+			unlist(v, i+1, left)
 		}
 	}
+}
+
+// say tells the words of the agent of turn i as they were written, as many of them as fit into so many tokens, where
+// that is more than is told of them. It returns what that costs more.
+func say(v *view, i, left int) (cost int) {
+	t := &v.turns[i]
+	for size := maxWritten; size >= maxWritten/3; size -= maxWritten / 12 {
+		lines := t.lines
+		if size < maxWritten {
+			lines = asWritten(strings.ReplaceAll(lines, "\n"+moreLine, "\n"), size)
+		}
+		n := v.count(agentMark+lines) + 2
+		if v.said[i] != "" {
+			n -= v.count(agentMark+v.said[i]) + 2
+		}
+		if n <= left && len(lines) > len(v.said[i]) {
+			v.said[i] = lines
+			return n
+		}
+	}
+	return 0
+}
+
+// sayAnswered tells what the newest words of a person answer before all else that came of words, where they say little
+// by themselves and the agent went on since. It returns what that costs.
+func sayAnswered(v *view, steps []step, budget int) (cost int) {
+	i := len(v.turns) - 1
+	if i < 1 || v.turns[i-1].lines == "" || !isAnswer(cmp.Or(v.turns[i].words, v.turns[i].opens)) || v.folded(i-1) {
+		return 0
+	}
+	if !slices.ContainsFunc(steps, func(s step) bool { return s.turn == v.turns[i].n }) {
+		return 0 // it is the last that was said, and told so
+	}
+	return say(v, i-1, budget)
 }
 
 // unlist leaves out the entries of a list that a turn answers, where the words that hold it stand above, all of them.

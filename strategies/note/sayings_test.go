@@ -92,8 +92,8 @@ func TestReportsOfOtherAgents(t *testing.T) {
 	}
 }
 
-// TestWordsBeforeNamesBesideMessages: in a note with messages below the words of a conversation have more room than
-// names: those that are used next stand in these messages.
+// TestWordsBeforeNamesBesideMessages: in a note with many messages below the words of a conversation have more room,
+// and names less: those that are used next stand in these messages.
 func TestWordsBeforeNamesBesideMessages(t *testing.T) {
 	features.Proves(t, "N13")
 	var msgs []abi.Message
@@ -106,11 +106,25 @@ func TestWordsBeforeNamesBesideMessages(t *testing.T) {
 		msgs = append(msgs, session("Now look at part "+n+" of the island.", run("ls "+n, names.String(), false),
 			said("Part "+n+" has one road. "+strings.Repeat("It leads to the mole of "+n+". ", 12)+"No cars go there."))...)
 	}
-	tail := session(said("I go on."), run("ls", "a", false))
+	tail := session(said("I go on."), run("ls", strings.Repeat("a b\n", 4000), false))
 	count := func(s string) int { return (len(s) + 3) / 4 }
 	told := func(s note.Session) int { return len(thread(write(s, note.Options{Budget: 1500, Count: count}))) }
 	alone, beside := told(gone(msgs)), told(goneUpTo(len(msgs), session(msgs, tail)))
 	if beside < alone*6/5 {
 		t.Errorf("%d characters are told beside messages, %d where there are none", beside, alone)
+	}
+}
+
+// TestAnsweredPlanComesFirst: what the newest words of a person answer is told as it was written before what came of
+// other words, where the agent went on since: a plan that somebody approved is what there is to do.
+func TestAnsweredPlanComesFirst(t *testing.T) {
+	features.Proves(t, "N13")
+	long := strings.Repeat("The island has one road and no cars. ", 20)
+	head := session("Look at the island.", said(long), "And at the next one.", said(long), "Plan it.", said(planned))
+	goes, tail := session("yeah, let's give it a try", run("ls", "a.go", false)), session(said("I go on."), run("ls", "x", false))
+	msgs := session(head, goes, tail)
+	got := thread(write(goneUpTo(len(head)+len(goes), msgs), note.Options{Budget: 1000}))
+	if !strings.Contains(got, "\n  kw list --flat\n") {
+		t.Errorf("%s", got)
 	}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // heads are the lines that [parser] goes by.
-var heads = []string{intro, headThread, headRules, headLoaded, wasLoaded, headState, headBefore, headLast,
+var heads = []string{intro, headThread, headRules, headLoaded, wasLoaded, headState, headBefore, headLast, belowLine,
 	headTodos, headEarlier, headCalls}
 
 // parts are the pieces of a note that are written already, in the order in which a

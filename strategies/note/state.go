@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
@@ -21,7 +22,7 @@ const (
 	// headLast stands there where some of them came before what is told.
 	headLast = "## Where it stood before the last messages below"
 	// belowLine stands above how things stand where messages stay below: it holds with these.
-	belowLine = "At the end of the messages below:"
+	belowLine = "## How it stands at the end of the messages below"
 	moreLine  = "  "
 )
 
@@ -262,6 +263,9 @@ func withGaps(shown, all []saying) (told []string) {
 // isFence reports whether a line begins or ends a block of code.
 func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), fence) }
 
+// padding is white space that draws a table or a box.
+var padding = lazy.Regexp(` {3,}`)
+
 // drawn is what lines between others are drawn with.
 const drawn = "-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯"
 
@@ -273,6 +277,9 @@ func wordLines(said string) (lines []saying) {
 		line := strings.TrimSpace(raw)
 		if strings.Trim(line, drawn) == "" {
 			continue
+		}
+		if strings.Contains("│|┃║", string([]rune(line)[:1])) {
+			line = padding().ReplaceAllString(line, "  ")
 		}
 		shown := strings.TrimRight(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\r\n") + shortened(line, maxLine)
 		lines = append(lines, saying{len(lines), o.under(raw, line, len(lines)), shown})

@@ -91,7 +91,7 @@ func TestState(t *testing.T) {
 			`{"id": "YAX4DR", "cabin": "economy", "flights": [{"cabin": "x"}], "insurance": "no", "bags": 2}`, false),
 			called("search_flights", map[string]any{"from": "BOS", "to": "MSP"}, `[{"price": 128}]`, false)), `[1]
 - get_reservation YAX4DR → cabin economy, insurance no, bags 2, ...; search_flights (from BOS, to MSP)
-- The agent itself changed nothing in these messages: it only read and searched.`},
+- The agent itself has changed nothing so far: it only read and searched.`},
 		{"one answer that the thread has is not said twice", session("Hello.", said("Hello!")), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -134,7 +134,8 @@ func TestState(t *testing.T) {
 func TestStateSaysWhatFollows(t *testing.T) {
 	features.Proves(t, "N13")
 	const follows = "## Where it stood before the messages below\n[1]\n- "
-	const pushed = "\nAt the end of the messages below:\n- Last commit: 3f2a1bc mend it on branch main, pushed\n"
+	const pushed = "\n## How it stands at the end of the messages below\n" +
+		"- Last commit: 3f2a1bc mend it on branch main, pushed\n"
 	commit := run("git commit -am x", "[main 3f2a1bc] mend it\n 1 file changed", false)
 	head := session("Mend it.", edit("/srv/kw/a.go", "ok", false), commit)
 	push := run("git push", "To github.com:x/kw.git", false)
@@ -155,7 +156,7 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	if got := write(s, note.Options{}); !strings.Contains(got, fmt.Sprintf(last, "2 messages")) {
 		t.Errorf("%s", got)
 	}
-	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, "at the end") {
+	if !strings.Contains(text, follows) || !strings.Contains(text, pushed) || strings.Contains(text, note.HeadState) {
 		t.Errorf("%s", text)
 	}
 	followed := session(summary(text), "And push.")

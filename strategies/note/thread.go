@@ -295,7 +295,7 @@ func (t *turn) onlyTold() bool {
 func (v *view) agent(left, said *int, wanted func(i int) bool) {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		t := &v.turns[i]
-		if t.said == "" || v.said[i] == t.said || v.folded(i) || !wanted(i) {
+		if t.said == "" || len(v.said[i]) >= len(t.said) || v.folded(i) || !wanted(i) {
 			continue
 		}
 		n := v.count(agentMark+t.said) + 2

@@ -42,7 +42,7 @@ var (
 	askedShare  = share{15, 6, 10} // and those that short answers speak of
 	namesShare  = share{15, 63, 42}
 	failedShare = share{25, 8, 15}
-	// Where messages stay below the names that are used next stand in these, so that words have more of the room.
+	// Where much stays below the names that are used next stand there, so that words have more of the room.
 	besideNames = share{15, 35, 28}
 	besideCame  = share{20, 16, 20}
 	besideSaid  = share{15, 12, 10}
@@ -50,6 +50,9 @@ var (
 
 const (
 	smallBudget, largeBudget = 900, 8000 // in tokens
+
+	// besideTimes is how many times what the note may cost is much that stays below it.
+	besideTimes = 2
 
 	// answersShare is how much of what persons' words leave of their share goes to what the agent said to them, in a
 	// large note.
@@ -70,6 +73,9 @@ const (
 
 	// lastShare is how much of a note goes to what the agent said last, where nothing of it has room else.
 	lastShare = 5
+
+	// answeredPart is the part of a note, one of so many, that what the newest words answer may take first.
+	answeredPart = 2
 
 	// leastDeedsPart is the part of what is left that what was done may cost at least, each told in its shortest form.
 	leastDeedsPart = 3
@@ -285,6 +291,9 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	loaded, files := loadedRoom(budget)
 	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))
+	if n.follows {
+		p.left -= sayAnswered(v, n.steps, min(budget/answeredPart, p.left-least))
+	}
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))
@@ -320,9 +329,9 @@ func (n *Note) failedMost(budget int, count func(string) int) (tokens int) {
 	return min(tokens, failedShare.of(budget))
 }
 
-// shareOf is what a part may cost in tokens: one share where messages stay below, and another where none do.
+// shareOf is what a part may cost in tokens: one share where enough messages stay below, and another elsewhere.
 func (n *Note) shareOf(budget int, beside, alone share) int {
-	if n.follows {
+	if n.below/4 > besideTimes*budget {
 		return beside.of(budget)
 	}
 	return alone.of(budget)
