@@ -121,7 +121,8 @@ func TestAnsweredPlanComesFirst(t *testing.T) {
 	features.Proves(t, "N13")
 	long := strings.Repeat("The island has one road and no cars. ", 20)
 	head := session("Look at the island.", said(long), "And at the next one.", said(long), "Plan it.", said(planned))
-	goes, tail := session("yeah, let's give it a try", run("ls", "a.go", false)), session(said("I go on."), run("ls", "x", false))
+	goes := session("yeah, let's give it a try", run("ls", "a.go", false))
+	tail := session(said("I go on."), run("ls", "x", false))
 	msgs := session(head, goes, tail)
 	got := thread(write(goneUpTo(len(head)+len(goes), msgs), note.Options{Budget: 1000}))
 	if !strings.Contains(got, "\n  kw list --flat\n") {
