@@ -512,6 +512,10 @@ func word(w string, quoted bool, found func(string, class)) {
 		found(w, c)
 		return
 	}
+	if versioned(w) {
+		found(w, symbol)
+		return
+	}
 	separator := "."
 	if strings.IndexByte(w, '/') >= 0 {
 		separator = "/"
@@ -523,6 +527,25 @@ func word(w string, quoted bool, found func(string, class)) {
 			found(part, c)
 		}
 	}
+}
+
+// versioned reports whether a word is a name with a version in it, "gpt-5.1-codex": a part of it is another name.
+func versioned(w string) bool {
+	point, dash := false, false
+	for i := range len(w) {
+		switch c := w[i]; {
+		case c == '.':
+			if i == 0 || i+1 == len(w) || !isDigit(w[i-1]) || !isDigit(w[i+1]) {
+				return false
+			}
+			point = true
+		case c == '-':
+			dash = true
+		case c >= utf8.RuneSelf || !isDigit(c) && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z'):
+			return false
+		}
+	}
+	return point && dash && len(w) <= maxName && (w[0]|0x20 >= 'a' && w[0]|0x20 <= 'z')
 }
 
 // grepLine is where the file ends in a line of grep's context: a.go-12-text.

@@ -40,6 +40,8 @@ func TestScan(t *testing.T) {
 			"p:https://example.com/docs/a?b=c&d=1#top p:http://localhost:8080/api"},
 		{"url in brackets", "<https://a.example/x_y> (https://b.example/)", "p:https://a.example/x_y p:https://b.example"},
 		{"versions and dates", "go1.26.0 is 1.26.0 of 2026-02-10", "n:1.26.0 n:2026-02-10"},
+		{"a version in a name", `"zai-glm-4.6", gpt-5.1-codex and claude-sonnet-4.5.`,
+			"s:zai-glm-4.6 s:gpt-5.1-codex s:claude-sonnet-4.5"},
 		{"packages with versions", "lodash@4.17.21 @scope/pkg@2.0.1 github.com/go-git/go-git/v5@v5.12.0",
 			"n:4.17.21 n:2.0.1 p:@scope/pkg p:github.com/go-git/go-git/v5@v5.12.0"},
 		{"addresses", "ask jane.doe@example.com or api.example.com", "s:jane.doe@example.com s:api.example.com"},
