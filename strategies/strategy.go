@@ -116,12 +116,10 @@ const (
 	// A note that has persons' words whole takes wordsTimes the tokens of those words, with aroundWords
 	// added for each message. At most maxWords tokens of a message count. For that the note takes
 	// wordsPart of the target at most.
-	// So do maxClosing tokens at most of what the model closed a turn with: plans, findings, what is left; and
-	// maxAnswered of what the newest words answer.
+	// It also takes maxAnswered tokens at most of what the newest words answer.
 	wordsTimes  = 3
 	aroundWords = 8
 	maxWords    = 300
-	maxClosing  = 300
 	maxAnswered = 1000
 	wordsPart   = 0.35
 	// askedShare is what a note may cost of a target that somebody named, as one part of
@@ -205,20 +203,16 @@ func defaultHost(total, target int) int {
 // wordsHost returns how many tokens the host may have in a note so that the words of persons which may
 // go stand in it. They are a small part of a session, and matter more than anything else in it.
 func (v *View) wordsHost() int {
-	words, closing, answered := 0, 0, answered(v)
-	persons := abi.Persons(v.Messages)
-	for i, person := range persons {
-		switch {
-		case v.stays(i):
-		case slices.Contains(answered, i):
-			closing += min(v.Tokens[i], maxAnswered)
-		case person:
+	words, reply := 0, 0
+	for i, person := range abi.Persons(v.Messages) {
+		if person && !v.stays(i) {
 			words += min(v.Tokens[i], maxWords) + aroundWords
-		case i+1 < len(persons) && persons[i+1] && v.Messages[i].Role == abi.RoleAssistant:
-			closing += min(v.Tokens[i], maxClosing)
 		}
 	}
-	return min(words*wordsTimes+closing, maxHost, int(wordsPart*float64(v.Target)))
+	if u := answered(v); u != nil {
+		reply = min(v.UnitTokens(u), maxAnswered)
+	}
+	return min(words*wordsTimes+reply, maxHost, int(wordsPart*float64(v.Target)))
 }
 
 // earlierNotes returns the tokens of the notes of earlier compactions that may go. They are short
