@@ -296,7 +296,8 @@ func TestQuotesOfSessions(t *testing.T) {
 
 // asWords are the words of a text in order, without marks of lists, tables, emphasis and rules.
 func asWords(text string) string {
-	text = regexp.MustCompile("(?m)^[-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯]+$|^\\s*(?:[-*•+]|\\d{1,3}[.)])\\s+|^```\\w*|\\*\\*").ReplaceAllString(text, "")
+	text = regexp.MustCompile("(?m)^[-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯]+$|^\\s*(?:[-*•+]|\\d{1,3}[.)])\\s+|^```\\w*|\\*\\*").
+		ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)(^|\s)\d{1,3}[.)] `).ReplaceAllString(text, "$1")
 	apart := func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }
 	return strings.Join(strings.FieldsFunc(text, apart), " ")
