@@ -52,6 +52,8 @@ func TestBlocksEndAtGaps(t *testing.T) {
 	for _, tc := range []struct{ why, said, begins, ends string }{
 		{"code before", "Look:\n```go\nfunc f() {\n" + code + "```\nThat is all.", "Agent: Look:\n  ```go\n  func f() {\n",
 			"  ```\n  That is all."},
+		{"the beginning of a block alone", "Look:\n```\n" + code + "```\nThat is all.", "Agent: Look:\n",
+			"  ```\n  That is all."},
 		{"text before", "Look:\n" + code + "```go\nfunc f() {}\n```\nThat is all.", "Agent: Look:\n",
 			"  ```go\n  func f() {}\n  ```\n  That is all."},
 	} {
@@ -59,6 +61,9 @@ func TestBlocksEndAtGaps(t *testing.T) {
 			got := note.LastWords(tc.said, 300)
 			if !strings.HasPrefix(got, tc.begins) || !strings.HasSuffix(got, tc.ends) {
 				t.Errorf("%s", got)
+			}
+			if strings.Contains(got, "```\n  ```\n") {
+				t.Errorf("an empty block:\n%s", got)
 			}
 			open := false
 			for line := range strings.Lines(got) {

@@ -235,7 +235,10 @@ func withGaps(shown, all []saying) (told []string) {
 	}
 	open, place := false, -1
 	end := func() {
-		if open {
+		switch n := len(told) - 1; {
+		case open && isFence(told[n]): // nothing of the block is told
+			told = told[:n]
+		case open:
 			told = append(told, fence)
 		}
 		open = false
