@@ -120,3 +120,20 @@ func TestCountsOfTwoNotes(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestNotToldHereAlone: of a turn of which a part stays, wherever that stands, it is not said that the note alone tells
+// what came of it.
+func TestNotToldHereAlone(t *testing.T) {
+	features.Proves(t, "N13")
+	msgs := session("Look at the island.", said("Done."), "Mend it.", edit("/srv/kw/a.go", "ok", false),
+		run("cat log", strings.Repeat("x\n", 400), false))
+	s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+	s.Gone[1], s.Gone[5], s.Gone[6] = true, true, true
+	if got := thread(write(s, note.Options{})); strings.Contains(got, "told here alone") {
+		t.Errorf("%s", got)
+	}
+	s.Gone[3], s.Gone[4] = true, true
+	if got := thread(write(s, note.Options{})); !strings.Contains(got, "told here alone") {
+		t.Errorf("%s", got)
+	}
+}

@@ -50,7 +50,8 @@ type thread struct {
 	aside       bool       // a harness wrote after the closing words, and the agent answers that
 	toHarness   string     // what it said to that last
 	silent      bool       // nothing of the turn went
-	goesOn      bool       // a part of the turn stays
+	goesOn      bool       // a part of the turn stays behind what went of it
+	shown       bool       // a part of the turn stays, wherever
 	taken       bool       // the last turn is of an earlier note
 	n           int        // the number of the last message of a person
 	// waits are turns of an earlier note whose messages are still to come, used the numbers of its others.
@@ -242,7 +243,10 @@ func (t *thread) step(s step) {
 
 // stays takes what no person wrote, and stays.
 func (t *thread) stays(m *abi.Message) {
-	if m.Role == abi.RoleAssistant && !t.silent && !t.aside { // what answers a harness is no part of the turn
+	if m.Role != abi.RoleAssistant || t.aside { // what answers a harness is no part of the turn
+		return
+	}
+	if t.shown = true; !t.silent {
 		t.goesOn = true
 		if t.interrupted != "" {
 			t.interrupted = interruptedOnce
@@ -332,7 +336,7 @@ func (t *thread) end(answer string) {
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
 		t.add(harnessMark + t.memory.closing.of(t.toHarness, closing))
 	}
-	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.goesOn && !t.silent {
+	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.shown && !t.silent {
 		t.add(workedOn)
 	}
 	switch {
@@ -350,7 +354,7 @@ func (t *thread) end(answer string) {
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
-	t.undone, t.found, t.aside, t.interrupted, t.toHarness = nil, nil, false, "", ""
+	t.undone, t.found, t.aside, t.interrupted, t.toHarness, t.shown = nil, nil, false, "", "", false
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more, in one
