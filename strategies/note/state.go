@@ -85,12 +85,12 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	return lines
 }
 
-// olderLine says how many of the messages below came before the last of what is told.
+// olderLine says how many of the messages below came before the last one that went.
 func olderLine(n int) string {
 	if n == 1 {
-		return "The last of it happened after the first message below."
+		return "The last message that went stood after the first message below."
 	}
-	return fmt.Sprintf("The last of it happened after the first %d messages below.", n)
+	return fmt.Sprintf("The last message that went stood after the first %d messages below.", n)
 }
 
 // stood are the lines on how things stand that fit into so many tokens, and what they cost: what does not fit goes from

@@ -145,7 +145,7 @@ func TestStateSaysWhatFollows(t *testing.T) {
 	s := goneUpTo(len(head), msgs)
 	s.Gone[2] = false // came before what is told
 	const last = "## Where it stood before the last messages below\n" +
-		"The last of it happened after the first %s below.\n[1]\n- "
+		"The last message that went stood after the first %s below.\n[1]\n- "
 	if got := write(s, note.Options{}); !strings.Contains(got, fmt.Sprintf(last, "message")) ||
 		!strings.Contains(state(render(session(summary(got)), note.Options{})), "3f2a1bc") {
 		t.Errorf("%s", got)

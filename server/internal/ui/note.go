@@ -74,7 +74,7 @@ func statement(line string) bool {
 // frameLine matches what the host says itself: how to read the note, and counts.
 var frameLine = regexp.MustCompile(`^(\[\d+\]( its message stands above)?$|\[\.\.\.|Read off the session by the host|` +
 	`(?:All|A part) of it can be read|Persons, oldest first|What was said and called last|` +
-	`- Besides: |- (?:It goes on|What followed stands) below|The last of it happened after|This is the list at|` +
+	`- Besides: |- (?:It goes on|What followed stands) below|The last message that went stood after|This is the list at|` +
 	`Paths are relative to |Tools called(?: in what went)?: )`)
 
 // finder searches what the messages say that went.
