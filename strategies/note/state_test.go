@@ -68,6 +68,10 @@ func TestState(t *testing.T) {
 - ` + "`cat a.go`" + `
 - ` + "`make`" + ` → [...] built a.out
 - ` + "`git init /tmp/x && touch /tmp/x/y`"},
+		{"tests of which the last package has none", session("Test it.", run("go test -run TestLease ./... ",
+			"ok  \tkw/a\t0.1s [no tests to run]\nok  \tkw/store\t5.2s\nok  \tkw/x\t0.1s [no tests to run]\n"+
+				"ok  \tkw/y\t0.1s [no tests to run]", false)), `[1]
+- ` + "`go test -run TestLease ./...`" + ` → [...] ok kw/store 5.2s [...]`},
 		{"an edit that was refused, with the reason", session("Mend it.", said("Now."), edit("/srv/kw/a.py",
 			"Your proposed edit has introduced new syntax error(s).\nERRORS:\n- E999 SyntaxError: unmatched ')'", false)), `[1]
 - Agent: Now.

@@ -234,11 +234,14 @@ func (w *Work) printed(a *action.Action, text string) string {
 		return Result + "committed " + strings.Join(list, ", ")
 	}
 	var last []string
-	n := 0
+	n, tested := 0, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && !slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) }) {
 			last, n = append(last[max(0, len(last)+1-fewLines):], line), n+1
+			if strings.HasPrefix(line, "ok ") && !strings.HasSuffix(line, noTests) {
+				tested = line
+			}
 		}
 	}
 	switch {
@@ -249,8 +252,14 @@ func (w *Work) printed(a *action.Action, text string) string {
 	case n <= fewLines:
 		return Result + clip.Line(strings.Join(last, " / "), maxAnswer)
 	}
+	if strings.HasSuffix(last[len(last)-1], noTests) && tested != "" {
+		return Result + clip.Line("[...] "+tested, maxOutput) + " [...]"
+	}
 	return Result + clip.Line("[...] "+last[len(last)-1], maxOutput)
 }
+
+// noTests ends what go test says of a package in which no test matched: others may have some.
+const noTests = "[no tests to run]"
 
 // fewLines is how many lines of an output are told all.
 const fewLines = 3
