@@ -204,7 +204,7 @@ const (
 	branchMark   = "Branch: "
 	withPush     = ", pushed"
 	withoutPush  = ", not pushed"
-	onlyLooked   = "The agent itself has changed nothing so far: it only read and searched"
+	onlyLooked   = "The agent itself has changed nothing so far: it only read or searched"
 	andHanded    = ", and handed work to other agents"
 	noCommit     = "The agent committed nothing in these messages."
 	noGit        = "No commit was seen in these messages, and no command of git."

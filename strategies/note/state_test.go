@@ -95,7 +95,7 @@ func TestState(t *testing.T) {
 			`{"id": "YAX4DR", "cabin": "economy", "flights": [{"cabin": "x"}], "insurance": "no", "bags": 2}`, false),
 			called("search_flights", map[string]any{"from": "BOS", "to": "MSP"}, `[{"price": 128}]`, false)), `[1]
 - get_reservation YAX4DR → cabin economy, insurance no, bags 2, ...; search_flights (from BOS, to MSP)
-- The agent itself has changed nothing so far: it only read and searched.`},
+- The agent itself has changed nothing so far: it only read or searched.`},
 		{"one answer that the thread has is not said twice", session("Hello.", said("Hello!")), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
