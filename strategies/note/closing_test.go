@@ -299,7 +299,7 @@ func asWords(text string) string {
 	text = regexp.MustCompile("(?m)^[-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯]+$|^\\s*(?:[-*•+]|\\d{1,3}[.)])\\s+|^```\\w*|\\*\\*").
 		ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)(^|\s)\d{1,3}[.)] `).ReplaceAllString(text, "$1")
-	apart := func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }
+	apart := func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>»*_", r) }
 	return strings.Join(strings.FieldsFunc(text, apart), " ")
 }
 

@@ -281,6 +281,9 @@ func wordLines(said string) (lines []saying) {
 		if strings.Trim(line, drawn) == "" {
 			continue
 		}
+		if rest, quotes := strings.CutPrefix(line, ">"); quotes { // words of persons stand behind ">"
+			line = "»" + rest
+		}
 		if strings.Contains("│|┃║", string([]rune(line)[:1])) {
 			line = padding().ReplaceAllString(line, "  ")
 		}

@@ -20,8 +20,8 @@ type facts struct {
 	at               int    // the message of the last change
 }
 
-// String is what stands behind the name of a modified file: "×3 (created, last lines
-// 340-352)". It is empty where the file was edited once, and no more is known: most were.
+// String is what stands behind the name of a modified file: "×3 (created before, last
+// lines 340-352)". It is empty where the file was edited once, and no more is known: most were.
 func (f facts) String() string {
 	count := ""
 	var parts []string
@@ -31,7 +31,9 @@ func (f facts) String() string {
 		parts = append(parts, "written")
 	}
 	if f.edits > 1 {
-		count = timesMark + strconv.Itoa(f.edits)
+		if count = timesMark + strconv.Itoa(f.edits); len(parts) > 0 {
+			parts[0] += madeBefore // the edits are counted, and came behind that
+		}
 	} else if f.edits == 1 {
 		parts = append(parts, "edited")
 	}
@@ -66,6 +68,9 @@ func (f facts) String() string {
 	}
 	return count + " (" + strings.Join(parts, ", ") + ")"
 }
+
+// madeBefore is said of a file that was created or written, and then edited as often as is counted.
+const madeBefore = " before"
 
 // madeAgain is said of a folder that was deleted and is there again.
 const madeAgain = "deleted and made again"

@@ -8,6 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 func TestWorkingDirectory(t *testing.T) {
@@ -253,7 +254,7 @@ func TestChangesInChains(t *testing.T) {
 		{"created", [][]abi.Message{edit(1, add), nil}, "pkg/a.go (created)"},
 		{"created, and edited in turn", [][]abi.Message{edit(1, add), edit(1, two)}, "pkg/a.go (created, edited)"},
 		{"created, and edited twice", [][]abi.Message{edit(1, add), edit(1, two), edit(1, two), nil},
-			"pkg/a.go×2 (created)"},
+			"pkg/a.go×2 (created before)"},
 		{"the last lines", [][]abi.Message{edit(1, two), edit(1, one), nil}, "pkg/a.go×2 (last line 12)"},
 		{"moved, not edited", [][]abi.Message{move, nil},
 			"pkg/a.go (moved to pkg/b.go) pkg/b.go (was a.go)"},
@@ -388,5 +389,23 @@ func TestMoreTools(t *testing.T) {
 	}
 	if got := tools(build(msgs[:2]).Render(400, byRune)); strings.Contains(got, "others") {
 		t.Errorf("all of them: %q", got)
+	}
+}
+
+// TestNoNameStandsForASecret: an option that a secret stands behind is the last of its list, so that no name is taken for
+// one.
+func TestNoNameStandsForASecret(t *testing.T) {
+	features.Proves(t, "N8")
+	got := build([]abi.Message{said("--api-key SettingsManager --provider SessionManager")}).Render(1000, byRune)
+	if !strings.Contains(got, "SettingsManager --provider SessionManager --api-key\n") &&
+		!strings.HasSuffix(got, "--api-key") {
+		t.Errorf("%s", got)
+	}
+	redactor, err := redact.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, n := redactor.Redact(got); n > 0 {
+		t.Errorf("%d secrets are found in\n%s", n, got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // list is one of the lists that names are grouped in.
@@ -271,8 +272,12 @@ func (p *picked) text(k list) string {
 	var b strings.Builder
 	b.WriteString(heads[k])
 	if k > listPaths {
-		for _, it := range items {
-			b.WriteString(listSeparator + it.name)
+		for _, last := range []bool{false, true} {
+			for _, it := range items {
+				if takesSecret(it.name) == last {
+					b.WriteString(listSeparator + it.name)
+				}
+			}
 		}
 		return b.String() + "\n"
 	}
@@ -282,6 +287,12 @@ func (p *picked) text(k list) string {
 		b.WriteString("- " + p.more[k] + "\n")
 	}
 	return b.String()
+}
+
+// takesSecret reports whether a name is an option that a secret stands behind, "--api-key": the next name of a list
+// would be taken for one.
+func takesSecret(name string) bool {
+	return strings.HasPrefix(name, "--") && toolcall.HasAny(name, []string{"key", "token", "pass", "secret", "auth"})
 }
 
 // addParts marks a name and the names inside it as shown. A file name inside a

@@ -184,9 +184,9 @@ func parseFacts(times, about string) (f facts) {
 	for part := range strings.SplitSeq(about, ", ") {
 		what, lines, _ := strings.Cut(strings.TrimPrefix(part, "last "), " ")
 		switch {
-		case part == "created":
+		case part == "created", part == "created"+madeBefore:
 			f.created = true
-		case part == "written":
+		case part == "written", part == "written"+madeBefore:
 			f.written = true
 		case part == "deleted":
 			f.deleted = true
