@@ -392,8 +392,8 @@ func TestMoreTools(t *testing.T) {
 	}
 }
 
-// TestNoNameStandsForASecret: an option that a secret stands behind is the last of its list, so that no name is taken for
-// one.
+// TestNoNameStandsForASecret: an option that a secret stands behind is the last of its list, so that no name is taken
+// for one.
 func TestNoNameStandsForASecret(t *testing.T) {
 	features.Proves(t, "N8")
 	got := build([]abi.Message{said("--api-key SettingsManager --provider SessionManager")}).Render(1000, byRune)
