@@ -435,7 +435,11 @@ func TestClaudeCodeWithoutMods(t *testing.T) {
 			c.Env[i] = "PATH=" + old + string(os.PathListSeparator) + path
 		}
 	}
-	if out := c.Must(t, c.kagewasm, "install", "claude-code"); !strings.Contains(out, "has no mods") {
+	if out := c.Must(t, c.kagewasm, "install", "claude-code"); !strings.Contains(out, "has no mods") ||
+		strings.Contains(out, "compacts through kagewasm") {
+		t.Error(out)
+	}
+	if out := c.Must(t, c.kagewasm, "doctor", "claude-code"); !strings.Contains(out, "its hooks have a note") {
 		t.Error(out)
 	}
 	session := c.seed(t, recorded(t, longSession)[:60])
@@ -448,6 +452,20 @@ func TestClaudeCodeWithoutMods(t *testing.T) {
 	if now := c.model.Last(t); !now.Says("What the summary may have left out") ||
 		!now.Says("What Claude Code says itself.") {
 		t.Errorf("the note is not in the request: %.3000s", now.Body)
+	}
+	settings := filepath.Join(c.State, "kagewasm", "agents", "claude-code.yaml")
+	if err := os.WriteFile(settings, []byte("compaction: {upper_threshold: high}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := len(c.model.Requests())
+	c.model.Say(agenttest.Answer{Text: "<summary>What Claude Code says once more.</summary>"})
+	c.ask(t, session, "/compact")
+	if len(c.model.Requests()) == asked {
+		t.Error("where the hook fails Claude Code does not compact")
+	}
+	out := c.Run(t, c.kagewasm, "doctor", "claude-code")
+	if out.Err == nil || !strings.Contains(out.Stdout, "last hook") {
+		t.Errorf("%v: %s", out.Err, out.Stdout)
 	}
 }
 

@@ -83,6 +83,9 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 		return one
 	}
 	look("plug", fmt.Sprintf("%s of version %s", ui.Plural(len(p.record.Files), "file"), p.record.Kagewasm), "")
+	if why := hookFailure(cmp.Or(f.state, e.stateHome), p.agent.Name); why != "" {
+		look("last hook", "it failed, and "+p.agent.Title+" went on without it: "+why, "")
+	}
 	if p.agent.Hook != nil && usable {
 		s := p.setup
 		s.Calls = p.record.Calls
@@ -118,7 +121,11 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 		look("in "+p.agent.Title, err.Error(), again)
 		return one
 	}
-	look("in "+p.agent.Title, "it compacted a small session through kagewasm", "")
+	did := "it compacted a small session through kagewasm"
+	if p.plan.Adds {
+		did = "its hooks have a note for a small session; what the summary makes of it only a model shows"
+	}
+	look("in "+p.agent.Title, did, "")
 	return one
 }
 

@@ -26,7 +26,7 @@ func codexHook(ctx context.Context, e env, call hookCall, flags []string) error 
 	if before == nil {
 		return nil
 	}
-	note, err := noteOf(ctx, e, "-", before, "codex", flags)
+	note, err := noteOf(ctx, e, before, "codex", flags)
 	if err != nil || note == "" {
 		return err
 	}

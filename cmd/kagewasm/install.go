@@ -219,7 +219,7 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 		return err
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
-		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Next: p.plan.Next, DryRun: f.dryRun}
+		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Adds: p.plan.Adds, Next: p.plan.Next, DryRun: f.dryRun}
 	blocked := plug.Blocked(steps)
 	if f.dryRun {
 		v.Refused = f.wouldRefuse(ctx, e, p, blocked)
@@ -380,6 +380,7 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 		if p.record.Installed() {
 			plug.Run(p.plan.Stop) // it may not run
 		}
+		keepHookFailure(cmp.Or(f.state, e.stateHome), name, nil)
 		err = p.record.Uninstall(steps)
 	}
 	if err != nil {

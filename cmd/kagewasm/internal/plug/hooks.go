@@ -14,13 +14,14 @@ import (
 // hook is a command of ours that an agent runs where something happens in it.
 type hook struct{ event, matcher, command string }
 
-// hook is the command line of a hook of an agent, as a shell reads it.
+// hook is the command line of a hook of an agent, as a shell reads it. It never fails, whatever becomes of the program:
+// an agent may take a failure for an order not to compact.
 func (s Setup) hook(agent string) string {
 	line := Quoted(s.Kagewasm) + asked(agent)
 	for _, flag := range append(list(s.Policy), s.State...) {
 		line += " " + Quoted(flag)
 	}
-	return line
+	return line + " || exit 0"
 }
 
 // asked is in the command of each hook of ours.

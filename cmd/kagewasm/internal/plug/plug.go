@@ -69,6 +69,8 @@ type Plan struct {
 	Edits []Edit
 	// Rivals are what else compacts for the agent, and would be replaced.
 	Rivals []string
+	// Adds says that the agent goes on summarizing, and that kagewasm adds a note to that.
+	Adds bool
 	// Next is what the user has to do before it takes effect; empty for nothing.
 	Next string
 	// Trust is what the user has to do in the agent before it runs a hook of ours; empty for nothing.

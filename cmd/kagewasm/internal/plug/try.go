@@ -77,7 +77,7 @@ func TryServer(ctx context.Context, agent string, c Calls) (time.Duration, error
 // that, and gets none: where the mod fails, so does the compaction.
 func tryClaudeCode(ctx context.Context, _ Agent, s Setup) error {
 	if Older(s.Version, modsSince) {
-		return nil // its hooks are tried with the command
+		return tryClassic(ctx, s)
 	}
 	dir, err := os.MkdirTemp("", "kagewasm-doctor")
 	if err != nil {

@@ -10,8 +10,10 @@ type Installed struct {
 	Version string     `json:"version,omitempty"` // of the program; empty where it is not installed
 	Steps   []FileStep `json:"files"`
 	Rivals  []string   `json:"rivals,omitempty"`
-	Next    string     `json:"next,omitempty"`
-	DryRun  bool       `json:"dry_run"`
+	// Adds says that the agent goes on summarizing, and that kagewasm adds a note to that.
+	Adds   bool   `json:"adds_note,omitempty"`
+	Next   string `json:"next,omitempty"`
+	DryRun bool   `json:"dry_run"`
 	// Refused is why an installation would be refused that is only shown.
 	Refused string `json:"refused,omitempty"`
 	// State is the folder that an uninstallation leaves, and Server that a server of it runs.
@@ -46,6 +48,8 @@ func Install(p Printer, v *Installed) {
 		return
 	case v.Version == "":
 		p.Linef("%s is not installed here (there is no program %s): kagewasm is there when it comes", v.Title, v.Program)
+	case v.Adds:
+		p.Linef("%s %s goes on summarizing, and kagewasm adds a note to that now", v.Title, v.Version)
 	default:
 		p.Linef("%s %s compacts through kagewasm now", v.Title, v.Version)
 	}
