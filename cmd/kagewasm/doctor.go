@@ -19,6 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 func newDoctor(e env) *cobra.Command {
@@ -42,7 +43,7 @@ it. It exits with 1 where there is anything to fix.`,
 				if err != nil {
 					return err
 				}
-				if len(args) > 0 || p.record.Installed() {
+				if len(args) > 0 || p.record.Installed() || unrecorded(p) != "" {
 					v.Agents = append(v.Agents, f.examine(c.Context(), e, p))
 				}
 			}
@@ -69,6 +70,9 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 		return fix == ""
 	}
 	switch {
+	case !p.record.Installed() && unrecorded(p) != "":
+		look("plug", unrecorded(p), again)
+		return one
 	case !p.record.Installed():
 		look("plug", "kagewasm is not installed in "+p.agent.Title, again)
 		return one
@@ -144,6 +148,20 @@ func (f *plugFlags) again(e env, p plugged) string {
 		words = append(words, "--state", plug.Quoted(f.state))
 	}
 	return strings.Join(words, " ")
+}
+
+// unrecorded says what is in an agent of an installation that no record tells of; empty for nothing.
+func unrecorded(p plugged) string {
+	steps, err := p.record.Removal(p.plan)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !p.record.Found(p.plan, steps):
+		return ""
+	}
+	paths := lists.Map(steps, func(s plug.Step) string { return s.Path })
+	return fmt.Sprintf("the state folder has no record of it, so what it took the place of is not known: %s",
+		strings.Join(paths, ", "))
 }
 
 func usable(e env, plugin string) bool {

@@ -261,7 +261,7 @@ func (p *plugged) undo() error {
 	if p.plan.Keeps != "" {
 		plug.Run(p.plan.Stop)
 	}
-	back, err := p.record.Removal(p.plan)
+	back, err := p.record.Undo(p.plan)
 	if err != nil {
 		return err
 	}
@@ -365,19 +365,17 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 	if err != nil {
 		return err
 	}
-	removal := p.record.Removal
-	if !p.record.Installed() {
-		removal = plug.Leftovers
-	}
-	steps, err := removal(p.plan)
+	steps, err := p.record.Removal(p.plan)
 	if err == nil {
 		err = plug.Blocked(steps)
 	}
 	if err != nil {
 		return err
 	}
+	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun,
+		Unrecorded: p.record.Found(p.plan, steps)}
 	if !f.dryRun {
-		if p.record.Installed() {
+		if len(steps) > 0 {
 			plug.Run(p.plan.Stop) // it may not run
 		}
 		keepHookFailure(cmp.Or(f.state, e.stateHome), name, nil)
@@ -386,9 +384,8 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 	if err != nil {
 		return err
 	}
-	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun}
 	if dir := cmp.Or(f.state, e.stateHome); !f.dryRun && len(steps) > 0 {
-		v.State, v.Server = dir, state.Taken(dir)
+		v.State, v.Server, v.Left = dir, state.Taken(dir), plug.Left(steps)
 	}
 	return show(e, f.asJSON, v, ui.Uninstall)
 }

@@ -1,5 +1,5 @@
-// Pruning in pi. Since 0.87 an extension may say at the end of a turn what the model sees of an earlier entry from then
-// on. The entry stays as it is, and the edit is an entry of its own: /tree goes back before it.
+// Pruning in pi by kagewasm. Since 0.87 an extension may say at the end of a turn what the model sees of an earlier entry
+// from then on. The entry stays as it is, and the edit is an entry of its own: /tree goes back before it.
 export type Entry = { type: string; id: string; [key: string]: any }
 export type Line = { id: string; role: string; content: string | { type: string; text?: string }[]; kind?: string }
 

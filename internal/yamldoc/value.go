@@ -8,7 +8,7 @@ import (
 )
 
 // reader turns what the parser made into values.
-type reader struct{ keys map[key]Pos }
+type reader struct{ keys map[key]Pos } // nil where a key may stand twice
 
 // key is a key of a mapping, by which it is there once.
 type key struct {
@@ -61,7 +61,7 @@ func (r *reader) entries(n *yaml.Node) ([]Entry, error) {
 		if e.Key, err = r.value(n.Content[2*i]); err != nil {
 			return nil, err
 		}
-		if k := (key{n, e.Key.Text}); e.Key.isSingle() {
+		if k := (key{n, e.Key.Text}); r.keys != nil && e.Key.isSingle() {
 			if first, twice := r.keys[k]; twice {
 				return nil, &Error{e.Key.Pos, fmt.Sprintf("%.80q is already defined, in line %d", k.text, first.Line)}
 			}

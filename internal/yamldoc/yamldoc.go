@@ -77,7 +77,13 @@ type Entry struct{ Key, Value *Value }
 // Parse reads the documents of a text, each nil where it holds nothing. Errors are
 // [*Error].
 func Parse(data []byte) (docs []*Value, err error) {
-	r := reader{keys: make(map[key]Pos)}
+	return reader{keys: make(map[key]Pos)}.parse(data)
+}
+
+// ParseAny is Parse for files of other programs, which may read a key that stands twice.
+func ParseAny(data []byte) (docs []*Value, err error) { return reader{}.parse(data) }
+
+func (r reader) parse(data []byte) (docs []*Value, err error) {
 	err = load(data, func(doc *yaml.Node) error {
 		v, err := r.document(doc)
 		docs = append(docs, v)

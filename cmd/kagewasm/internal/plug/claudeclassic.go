@@ -16,14 +16,17 @@ const modsSince = "2.1.287"
 // claudeClassic is for versions without mods, which let nobody compact for them: hooks tell the model that summarizes
 // what to keep, and hand the note to the conversation that begins behind the summary.
 func claudeClassic(s Setup) Plan {
-	settings := filepath.Join(claudeHome(s), "settings.json")
-	command := s.hook("claude-code")
 	return Plan{
-		Edits: []Edit{editHooks(settings, "claude-code", hook{event: "PreCompact", command: command},
-			hook{event: "SessionStart", matcher: "compact", command: command})},
-		Adds: true,
-		Next: "this version has no mods: " + modsSince + " lets kagewasm compact",
+		Edits: []Edit{editClassic(s)},
+		Adds:  true,
+		Next:  "this version has no mods: " + modsSince + " lets kagewasm compact",
 	}
+}
+
+func editClassic(s Setup) Edit {
+	command := s.hook("claude-code")
+	return editHooks(filepath.Join(claudeHome(s), "settings.json"), "claude-code",
+		hook{event: "PreCompact", command: command}, hook{event: "SessionStart", matcher: "compact", command: command})
 }
 
 // tryClassic asks the hooks, as Claude Code does before it summarizes. What it makes of that only a model shows.

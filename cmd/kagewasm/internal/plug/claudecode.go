@@ -12,18 +12,23 @@ var claudeCode = Agent{
 	Name: "claude-code", Title: "Claude Code", Program: "claude",
 	Get: "npm install -g @anthropic-ai/claude-code", Try: tryClaudeCode, Served: true,
 	Plan: func(s Setup) (Plan, error) {
-		if s.Version != "" && Older(s.Version, modsSince) {
-			return claudeClassic(s), nil
-		}
 		home := claudeHome(s)
 		files := integrations.Files("claude-code")
 		files["hooks/command.js"] = s.script("How this mod calls kagewasm: kagewasm install wrote it.")
-		return Plan{
-			Files: below(claudeMod(s), files),
+		mod := below(claudeMod(s), files)
+		if s.Version != "" && Older(s.Version, modsSince) {
+			p := claudeClassic(s)
+			p.Former.Files = mod
+			return p, nil
+		}
+		p := Plan{
+			Files: mod,
 			Rivals: append(naming("session.compact", filepath.Join(home, "skills")),
 				naming("session.compact", filepath.Join(home, "plugins", "cache"))...),
 			Next: "sessions that are open load it with /reload-plugins",
-		}, nil
+		}
+		p.Former.Edits = []Edit{editClassic(s)}
+		return p, nil
 	},
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 
@@ -44,8 +43,8 @@ var codex = Agent{
 			is := putProvider(was, at, h.lines())
 			return h.trusted(is), provides(is, at)
 		}
-		take := func(now, before []byte) ([]byte, error) { return takeProvider(h.untrusted(now, before), before) }
-		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: take, Same: sameLines}}, Keeps: at, Trust: h.asks()}
+		p := Plan{Edits: []Edit{{Path: config, Put: put, Take: h.take, Has: h.isIn, Same: h.same}}, Keeps: at,
+			Trust: h.asks()}
 		if h.json != "" {
 			p.Edits = append(p.Edits, editHooks(h.json, "codex", h.hook))
 		}
@@ -54,7 +53,7 @@ var codex = Agent{
 		}
 		command := []string{s.Kagewasm, "proxy", "--upstream", upstream, "--listen", at, "--keep-answering"}
 		command = append(command, s.State...)
-		p.serve("kagewasm-codex", "Compaction for Codex", at, append(command, s.Policy...), s)
+		p.serve("kagewasm-codex", "Compaction for Codex by kagewasm", at, append(command, s.Policy...), s)
 		return p, nil
 	},
 }
@@ -143,23 +142,4 @@ func provides(file []byte, address string) error {
 			"the name kagewasm: with ours %w", err)
 	}
 	return nil
-}
-
-// takeProvider takes our lines out, and gives those back that they stand for, and a last line without an end.
-func takeProvider(now, before []byte) ([]byte, error) {
-	var b bytes.Buffer
-	for line := range strings.Lines(string(now)) {
-		if strings.HasSuffix(strings.TrimRight(line, "\r\n"), ours) {
-			continue
-		}
-		b.WriteString(strings.TrimPrefix(line, replaced))
-	}
-	switch left := b.Bytes(); {
-	case len(left) == 0:
-		return before[:0], nil // nil for no file
-	case bytes.Equal(left, append(bytes.Clone(before), '\n')):
-		return before, nil
-	default:
-		return left, nil
-	}
 }

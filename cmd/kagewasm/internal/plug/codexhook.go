@@ -146,19 +146,6 @@ func (h *codexHook) untrusted(now, before []byte) []byte {
 	return b.Bytes()
 }
 
-// sameLines reports whether settings have our lines as others have them: Codex writes its own behind them.
-func sameLines(now, will []byte) bool {
-	var parts [2]string
-	for i, file := range [][]byte{now, will} {
-		for line := range strings.Lines(string(file)) {
-			if line = strings.TrimSpace(line); strings.HasSuffix(line, ours) || strings.HasPrefix(line, replaced) {
-				parts[i] += line + "\n"
-			}
-		}
-	}
-	return parts[0] == parts[1]
-}
-
 // tablesOf cuts a file of TOML before each header of a table, with the empty lines before that.
 func tablesOf(file []byte) (tables [][]byte) {
 	start, blank := 0, 0

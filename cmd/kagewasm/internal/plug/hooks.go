@@ -51,14 +51,16 @@ func (g *hookGroup) ours(agent, now string) (command string, ok bool) {
 }
 
 // isOurEntry reports whether an entry of settings in JSON is ours.
-func isOurEntry(v *hujson.Value, agent, now string) bool {
+func isOurEntry(v *hujson.Value, agent string, hooks []hook) bool {
 	text, err := hujson.Standardize(v.Pack())
 	var g hookGroup
 	if err != nil || json.Unmarshal(text, &g) != nil {
 		return false
 	}
-	_, ok := g.ours(agent, now)
-	return ok
+	return slices.ContainsFunc(hooks, func(h hook) bool {
+		_, ok := g.ours(agent, h.command)
+		return ok
+	})
 }
 
 // editHooks is our part of settings in JSON that agents read hooks from.
@@ -67,6 +69,7 @@ func editHooks(path, agent string, hooks ...hook) Edit {
 		Path: path,
 		Put:  func(was []byte) ([]byte, error) { return putHooks(was, hooks) },
 		Take: func(now, before []byte) ([]byte, error) { return takeHooks(now, before, agent, hooks) },
+		Has:  func(now []byte) bool { return hasHooks(now, agent, hooks) },
 		Same: func(now, will []byte) bool { return sameHooks(now, will, agent, hooks) },
 	}
 }
@@ -110,30 +113,86 @@ func putHooks(was []byte, hooks []hook) ([]byte, error) {
 	return doc.Pack(), nil
 }
 
-// takeHooks takes our hooks out, with what we made for them and holds nothing else.
+// takeHooks takes our hooks out, whatever they are for, with what we made for them and holds nothing else.
 func takeHooks(now, before []byte, agent string, hooks []hook) ([]byte, error) {
 	doc, err := hujson.Parse(now)
 	if err != nil {
 		return nil, noJSON(err)
 	}
 	was, _ := hujson.Parse(before) // of no file nothing is the user's
-	for _, h := range hooks {
-		at := "/hooks/" + h.event
+	for _, event := range eventsOf(&doc) {
+		at := "/hooks/" + event
 		entries := entriesAt(&doc, at)
 		if entries == nil {
 			continue
 		}
-		entries.Elements = slices.DeleteFunc(entries.Elements, func(v hujson.Value) bool {
-			return isOurEntry(&v, agent, h.command)
+		stay := slices.DeleteFunc(slices.Clone(entries.Elements), func(v hujson.Value) bool {
+			return isOurEntry(&v, agent, hooks)
 		})
-		if len(entries.Elements) == 0 && was.Find(at) == nil {
+		if len(stay) == len(entries.Elements) {
+			continue
+		}
+		if entries.Elements = stay; len(stay) == 0 && was.Find(at) == nil {
 			if err := patch(&doc, "remove", at, nil); err != nil {
 				return nil, err
 			}
 		}
 	}
 	err = withoutEmpty(&doc, &was, "/hooks")
-	return doc.Pack(), err
+	return orNoFile(doc.Pack(), before), err
+}
+
+// orNoFile is what is left of settings in JSON: no file where there was none, and nothing is left.
+func orNoFile(left, before []byte) []byte {
+	if before == nil && string(bytes.TrimSpace(left)) == "{}" {
+		return nil
+	}
+	return left
+}
+
+// hasHooks reports whether a hook of ours is in settings in JSON.
+func hasHooks(now []byte, agent string, hooks []hook) bool {
+	doc, err := hujson.Parse(now)
+	if err != nil {
+		return bytes.Contains(now, []byte("kagewasm"))
+	}
+	return len(ourEntries(&doc, agent, hooks)) > 0
+}
+
+// ourEntries are our hooks in settings in JSON, each with its event, written in one way.
+func ourEntries(doc *hujson.Value, agent string, hooks []hook) (ours []string) {
+	for _, event := range eventsOf(doc) {
+		entries := entriesAt(doc, "/hooks/"+event)
+		for k := 0; entries != nil && k < len(entries.Elements); k++ {
+			v := &entries.Elements[k]
+			if !isOurEntry(v, agent, hooks) {
+				continue
+			}
+			var entry any
+			text, err := hujson.Standardize(v.Pack())
+			if err == nil && json.Unmarshal(text, &entry) == nil {
+				text, _ = json.Marshal(entry) // keys in order
+			}
+			ours = append(ours, event+" "+string(text))
+		}
+	}
+	slices.Sort(ours)
+	return ours
+}
+
+// eventsOf are the names of the events that settings have hooks for.
+func eventsOf(doc *hujson.Value) (names []string) {
+	found := doc.Find("/hooks")
+	if found == nil {
+		return nil
+	}
+	events, _ := found.Value.(*hujson.Object)
+	for k := 0; events != nil && k < len(events.Members); k++ {
+		if name, ok := events.Members[k].Name.Value.(hujson.Literal); ok && !strings.ContainsAny(name.String(), "/~") {
+			names = append(names, name.String())
+		}
+	}
+	return names
 }
 
 // entriesAt is the list at a place of settings; nil where there is none.
@@ -148,23 +207,9 @@ func entriesAt(doc *hujson.Value, at string) *hujson.Array {
 
 // sameHooks reports whether settings hold our hooks as others do, wherever they stand between those of the user.
 func sameHooks(now, will []byte, agent string, hooks []hook) bool {
-	var ours [2]string
-	for i, file := range [][]byte{now, will} {
-		doc, err := hujson.Parse(file)
-		if err != nil {
-			return false
-		}
-		doc.Minimize()
-		for _, h := range hooks {
-			entries := entriesAt(&doc, "/hooks/"+h.event)
-			for k := 0; entries != nil && k < len(entries.Elements); k++ {
-				if v := &entries.Elements[k]; isOurEntry(v, agent, h.command) {
-					ours[i] += h.event + " " + string(v.Pack()) + "\n"
-				}
-			}
-		}
-	}
-	return ours[0] == ours[1]
+	a, aerr := hujson.Parse(now)
+	b, berr := hujson.Parse(will)
+	return aerr == nil && berr == nil && slices.Equal(ourEntries(&a, agent, hooks), ourEntries(&b, agent, hooks))
 }
 
 // withoutEmpty takes objects out that hold nothing, and that were not there before.

@@ -24,7 +24,11 @@ func (r *Record) Steps(p Plan) ([]Step, error) {
 			will = now
 		}
 		planned[f.Path] = true
-		steps = append(steps, Step{Path: f.Path, Was: now, Will: will})
+		step := Step{Path: f.Path, Was: now, Will: will, folder: f.folder}
+		if r.find(f.Path) == nil && f.ours(now) && step.Changes() {
+			step.Aside = r.aside(f.Path)
+		}
+		steps = append(steps, step)
 	}
 	for _, e := range p.Edits {
 		now, err := read(e.Path)
@@ -45,23 +49,16 @@ func (r *Record) Steps(p Plan) ([]Step, error) {
 		planned[e.Path] = true
 		steps = append(steps, Step{Path: e.Path, Was: now, Will: will})
 	}
-	for _, t := range r.Files {
-		if planned[t.Path] {
-			continue
-		}
-		step, err := r.giveBack(t, Plan{})
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, step)
-	}
-	return steps, nil
+	former, err := r.removal(p, planned)
+	return append(steps, former...), err
 }
 
 // base is a file without our part.
 func (r *Record) base(e Edit, now []byte) ([]byte, error) {
 	t := r.find(e.Path)
 	switch {
+	case t == nil && now != nil && e.Has(now): // of an installation whose record is lost
+		return e.without(now, nil)
 	case t == nil:
 		return now, nil
 	case digest(now) == t.After, bytes.Equal(now, t.Before): // as we wrote it, or nothing of ours is in it
@@ -69,11 +66,7 @@ func (r *Record) base(e Edit, now []byte) ([]byte, error) {
 	case now == nil:
 		return nil, nil
 	}
-	base, err := e.Take(now, t.Before)
-	if err != nil {
-		return nil, refused(e.Path, err.Error(), "fix it", err)
-	}
-	return base, nil
+	return e.without(now, t.Before)
 }
 
 // Install carries out the steps of a plan. The record is written first, so that an installation that stops on the way
@@ -84,17 +77,21 @@ func (r *Record) Install(p Plan, steps []Step, kagewasm string, s Setup) error {
 	for _, e := range p.Edits {
 		edits[e.Path] = e
 	}
-	settings := make(map[string]bool)
+	files := make(map[string]File)
 	for _, f := range p.Files {
-		settings[f.Path] = f.Settings
+		files[f.Path] = f
 	}
 	for _, s := range steps {
-		if s.Will == nil {
+		if s.gone {
 			continue
 		}
 		t := r.find(s.Path)
 		if t == nil {
-			r.Files = append(r.Files, Touched{Path: s.Path, Before: s.Was})
+			was := s.Was
+			if files[s.Path].ours(was) {
+				was = nil // of an installation whose record is lost
+			}
+			r.Files = append(r.Files, Touched{Path: s.Path, Before: was})
 			t = &r.Files[len(r.Files)-1]
 		}
 		if e, part := edits[s.Path]; part {
@@ -104,7 +101,7 @@ func (r *Record) Install(p Plan, steps []Step, kagewasm string, s Setup) error {
 			}
 			t.Before, t.Part = base, true
 		}
-		switch t.Settings = settings[s.Path]; {
+		switch t.Settings = files[s.Path].Settings; {
 		case !t.Settings:
 			t.After = digest(s.Will)
 		case s.Changes():
@@ -120,7 +117,7 @@ func (r *Record) Install(p Plan, steps []Step, kagewasm string, s Setup) error {
 // makeFolders makes the folders of files that are new, and remembers them.
 func (r *Record) makeFolders(steps []Step) error {
 	for _, s := range steps {
-		if s.Will == nil {
+		if s.gone {
 			continue
 		}
 		for dir := filepath.Dir(s.Path); ; dir = filepath.Dir(dir) {
@@ -164,7 +161,7 @@ func (r *Record) apply(steps []Step) error {
 				return err
 			}
 		}
-		if s.Will == nil {
+		if s.gone {
 			r.Files = slices.DeleteFunc(r.Files, func(t Touched) bool { return t.Path == s.Path })
 		}
 	}

@@ -3,8 +3,10 @@ package plug
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strconv"
 
 	"github.com/tailscale/hujson"
@@ -22,7 +24,8 @@ var openClaw = Agent{
 		files := integrations.Files("openclaw")
 		files["command.js"] = append(s.script("How this plugin calls kagewasm: kagewasm install wrote it."),
 			constant("folder", filepath.Join(s.Folder, "openclaw"))...)
-		p := Plan{Files: below(folder, files), Edits: []Edit{{Path: config, Put: putEngine, Take: takeEngine}},
+		p := Plan{Files: below(folder, files), Edits: []Edit{{Path: config, Put: putEngine, Take: takeEngine, Has: hasEngine,
+			Same: sameEngine}},
 			Next: "its gateway takes it with: openclaw gateway restart"}
 		was, err := read(config)
 		if err != nil {
@@ -100,7 +103,51 @@ func takeEngine(now, before []byte) ([]byte, error) {
 	if err == nil {
 		err = withoutEmpty(&doc, &was, "/plugins/slots", "/plugins/entries", "/plugins")
 	}
-	return pack5(&doc), err
+	return orNoFile(pack5(&doc), before), err
+}
+
+// hasEngine reports whether our part is in OpenClaw's settings.
+func hasEngine(now []byte) bool {
+	doc, err := parse5(now)
+	if err != nil {
+		return bytes.Contains(now, []byte("kagewasm"))
+	}
+	return textAt(&doc, engineSlot) == "kagewasm" || doc.Find(engineEntry) != nil
+}
+
+// sameEngine reports whether settings have our part as others do: OpenClaw writes them anew, in an order of its own.
+func sameEngine(now, will []byte) bool {
+	var parts [2]map[string]any
+	for i, file := range [][]byte{now, will} {
+		doc, err := parse5(file)
+		if err != nil {
+			return false
+		}
+		entry := doc.Find(engineEntry)
+		if entry == nil || textAt(&doc, engineSlot) != "kagewasm" {
+			return false
+		}
+		text, err := hujson.Standardize(entry.Pack())
+		if err != nil || json.Unmarshal(text, &parts[i]) != nil {
+			return false
+		}
+	}
+	return holds(parts[0], parts[1])
+}
+
+// holds reports whether a value is another one, or has all that it has.
+func holds(is, want any) bool {
+	a, ok := is.(map[string]any)
+	b, wants := want.(map[string]any)
+	if !ok || !wants {
+		return reflect.DeepEqual(is, want)
+	}
+	for key, value := range b {
+		if !holds(a[key], value) {
+			return false
+		}
+	}
+	return true
 }
 
 // python tells a plug in Python how kagewasm is called.

@@ -7,7 +7,9 @@
 package plug
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -67,6 +69,11 @@ type Calls struct {
 type Plan struct {
 	Files []File
 	Edits []Edit
+	// Former are files and edits for other versions of the agent: where they are found they go.
+	Former struct {
+		Files []File
+		Edits []Edit
+	}
 	// Rivals are what else compacts for the agent, and would be replaced.
 	Rivals []string
 	// Adds says that the agent goes on summarizing, and that kagewasm adds a note to that.
@@ -88,6 +95,13 @@ type File struct {
 	Data []byte
 	// Settings are the user's to change once they are written: they are not written over.
 	Settings bool
+	// folder is the folder that is ours in which the file lies; empty for none.
+	folder string
+}
+
+// ours reports whether what stands in the place of the file is ours, of whatever version: each file of ours names us.
+func (f File) ours(now []byte) bool {
+	return now != nil && !f.Settings && (bytes.Equal(now, f.Data) || bytes.Contains(now, []byte("kagewasm")))
 }
 
 // Edit is our part of a file that is the user's. Put returns the file with it; nil is no file. Take returns the file as
@@ -96,9 +110,36 @@ type Edit struct {
 	Path string
 	Put  func(was []byte) ([]byte, error)
 	Take func(now, before []byte) ([]byte, error)
+	// Has reports whether our part is in a file, of whatever version: by what it says, however it is written. A file that
+	// cannot be read has it where it names us.
+	Has func(now []byte) bool
 	// Same, where set, reports whether a file has our part as another one does, which Put wrote: others may have come
 	// behind it.
 	Same func(now, will []byte) bool
+}
+
+// without is a file without our part. It is an error where some of that would stay.
+func (e Edit) without(now, before []byte) ([]byte, error) {
+	left, err := e.Take(now, before)
+	if err == nil && left != nil && e.Has(left) {
+		err = errors.New("what names kagewasm in it is not written as kagewasm writes it, and has to be taken out by hand")
+	}
+	if err != nil {
+		return nil, refused(e.Path, err.Error(), "fix it", err)
+	}
+	return left, nil
+}
+
+// edit is the edit of a file; nil for none.
+func (p *Plan) edit(path string) *Edit {
+	for _, edits := range [][]Edit{p.Edits, p.Former.Edits} {
+		for i := range edits {
+			if edits[i].Path == path {
+				return &edits[i]
+			}
+		}
+	}
+	return nil
 }
 
 // Version asks a program for its version. It is empty where the program is not installed or does not say.

@@ -32,6 +32,7 @@ func agentAt(home string) plug.Plan {
 				}
 				return []byte(left), nil
 			},
+			Has: func(now []byte) bool { return strings.Contains(string(now), ours) },
 		}},
 	}
 }
@@ -323,13 +324,11 @@ func TestSettingsAsWritten(t *testing.T) {
 			path := filepath.Join(home, "policy.yaml")
 			write(t, path, c.text)
 			r := open(t, folder)
-			removal := plug.Leftovers
 			if installed {
 				install(t, folder, p)
 				r = open(t, folder)
-				removal = r.Removal
 			}
-			steps, err := removal(p)
+			steps, err := r.Removal(p)
 			if err == nil {
 				err = r.Uninstall(steps)
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // script tells a plug in JavaScript how kagewasm is called.
@@ -29,10 +30,16 @@ func constant(name string, value any) []byte {
 // list is never null.
 func list(flags []string) []string { return append([]string{}, flags...) }
 
-// below are files in a folder, in the order of their names.
+// below are files in a folder, in the order of their names. The folder kagewasm at or below it is ours.
 func below(folder string, files map[string][]byte) (list []File) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		list = append(list, File{Path: filepath.Join(folder, filepath.FromSlash(name)), Data: files[name]})
+		f := File{Path: filepath.Join(folder, filepath.FromSlash(name)), Data: files[name]}
+		if filepath.Base(folder) == "kagewasm" {
+			f.folder = folder
+		} else if strings.HasPrefix(name, "kagewasm/") {
+			f.folder = filepath.Join(folder, "kagewasm")
+		}
+		list = append(list, f)
 	}
 	return list
 }

@@ -18,6 +18,10 @@ type Step struct {
 	Aside string
 	// Kept says that settings stay because they are the user's.
 	Kept bool
+	// gone says that the file is no part of the installation any more.
+	gone bool
+	// folder is the folder of ours in which it lies; empty for none.
+	folder string
 }
 
 // Changes reports whether the step does anything.

@@ -11,10 +11,19 @@ import (
 	"syscall"
 )
 
-// Removal are the steps that give every file back as it was.
-func (r *Record) Removal(p Plan) ([]Step, error) {
-	var steps []Step
+// Removal are the steps that give every file back as it was. What is found of ours beside what the record says goes
+// too: the record may be lost, or lie in another state folder.
+func (r *Record) Removal(p Plan) ([]Step, error) { return r.removal(p, nil) }
+
+// Undo are the steps that give back what the record tells of, and nothing else.
+func (r *Record) Undo(p Plan) (steps []Step, err error) { return r.recorded(p, nil) }
+
+// recorded are the steps that give back what the record tells of, but for some files.
+func (r *Record) recorded(p Plan, stay map[string]bool) (steps []Step, err error) {
 	for _, t := range r.Files {
+		if stay[t.Path] {
+			continue
+		}
 		step, err := r.giveBack(t, p)
 		if err != nil {
 			return nil, err
@@ -24,17 +33,69 @@ func (r *Record) Removal(p Plan) ([]Step, error) {
 	return steps, nil
 }
 
+// removal are the steps of a removal, but for some files.
+func (r *Record) removal(p Plan, stay map[string]bool) (steps []Step, err error) {
+	if steps, err = r.recorded(p, stay); err != nil {
+		return nil, err
+	}
+	for _, f := range slices.Concat(p.Files, p.Former.Files) {
+		if stay[f.Path] || r.find(f.Path) != nil {
+			continue
+		}
+		now, err := read(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !f.ours(now) && !(now != nil && pristine(f.Path, now, p)) {
+			continue
+		}
+		step := Step{Path: f.Path, Was: now, gone: true, folder: f.folder}
+		if !bytes.Equal(now, f.Data) {
+			step.Aside = r.aside(f.Path)
+		}
+		steps = append(steps, step)
+	}
+	for _, e := range slices.Concat(p.Edits, p.Former.Edits) {
+		if stay[e.Path] || r.find(e.Path) != nil {
+			continue
+		}
+		now, err := read(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now == nil || !e.Has(now) {
+			continue
+		}
+		left, err := e.without(now, nil)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, Step{Path: e.Path, Was: now, Will: left, gone: true})
+	}
+	return steps, nil
+}
+
+// aside is where a file of ours is kept that somebody may have changed.
+func (r *Record) aside(path string) string {
+	return filepath.Join(filepath.Dir(r.path), "changed", filepath.Base(path))
+}
+
 // giveBack is what becomes of a file that was touched.
 func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 	now, err := read(t.Path)
-	step := Step{Path: t.Path, Was: now, Will: t.Before}
+	step := Step{Path: t.Path, Was: now, Will: t.Before, gone: true}
+	for _, f := range p.Files {
+		if f.Path == t.Path {
+			step.folder = f.folder
+		}
+	}
 	if err != nil || now == nil || digest(now) == t.After {
 		if now == nil {
 			step.Will = nil // the user has removed it
 		}
 		return step, err
 	}
-	switch i := slices.IndexFunc(p.Edits, func(e Edit) bool { return e.Path == t.Path }); {
+	switch e := p.edit(t.Path); {
 	case !t.Settings && t.Before != nil && bytes.Equal(now, t.Before):
 		step.Will = now // it was not reached, or is as it was again
 	case t.Settings && pristine(t.Path, now, p):
@@ -42,16 +103,14 @@ func (r *Record) giveBack(t Touched, p Plan) (Step, error) {
 	case t.Settings:
 		step.Will, step.Kept = now, true // changed by the user, or theirs from the beginning
 	case !t.Part:
-		step.Aside = filepath.Join(filepath.Dir(r.path), "changed", filepath.Base(t.Path))
-	case i < 0:
+		step.Aside = r.aside(t.Path)
+	case e == nil:
 		return step, fmt.Errorf("%s: it was changed since, and this version does not know its part in it: take out by hand "+
 			"what names kagewasm", t.Path)
 	default:
-		if step.Will, err = p.Edits[i].Take(now, t.Before); err != nil {
-			return step, refused(t.Path, err.Error(), "fix it", err)
-		}
+		step.Will, err = e.without(now, t.Before)
 	}
-	return step, nil
+	return step, err
 }
 
 // pristine reports whether settings are as this version writes them.
@@ -61,21 +120,34 @@ func pristine(path string, now []byte, p Plan) bool {
 	})
 }
 
-// Leftovers are the steps that remove settings which lie there though nothing is installed, and nobody changed.
-func Leftovers(p Plan) (steps []Step, err error) {
-	for _, f := range p.Files {
-		if !f.Settings {
-			continue
-		}
-		now, err := read(f.Path)
-		if err != nil {
-			return nil, err
-		}
-		if now != nil && pristine(f.Path, now, p) {
-			steps = append(steps, Step{Path: f.Path, Was: now})
+// Found reports whether steps take out what no record tells of, beside settings of ours that nobody changed.
+func (r *Record) Found(p Plan, steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool {
+		return r.find(s.Path) == nil && !(s.Will == nil && pristine(s.Path, s.Was, p))
+	})
+}
+
+// Left are the files that lie in folders of ours behind a removal, and are not ours or of another version.
+func Left(steps []Step) (files []string) {
+	for _, dir := range foldersOf(steps) {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files = append(files, path)
+			}
+			return nil // what cannot be read holds nothing
+		})
+	}
+	return files
+}
+
+// foldersOf are the folders of ours in which files lie that go.
+func foldersOf(steps []Step) (folders []string) {
+	for _, s := range steps {
+		if s.folder != "" && s.Will == nil && !slices.Contains(folders, s.folder) {
+			folders = append(folders, s.folder)
 		}
 	}
-	return steps, nil
+	return folders
 }
 
 // Uninstall carries out the steps of a removal, and removes the folders that were made and hold nothing else.
@@ -84,7 +156,17 @@ func (r *Record) Uninstall(steps []Step) error {
 		return err
 	}
 	r.Files = nil
-	for _, dir := range slices.Backward(r.Folders) {
+	folders := slices.Clone(r.Folders)
+	for _, s := range steps {
+		if s.folder == "" || s.Will != nil {
+			continue
+		}
+		for dir := filepath.Dir(s.Path); len(dir) >= len(s.folder); dir = filepath.Dir(dir) {
+			folders = append(folders, dir)
+		}
+	}
+	slices.Sort(folders) // outer ones first
+	for _, dir := range slices.Backward(slices.Compact(folders)) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) &&
 			!errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrExist) {
 			return err

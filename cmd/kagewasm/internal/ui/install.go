@@ -16,6 +16,9 @@ type Installed struct {
 	DryRun bool   `json:"dry_run"`
 	// Refused is why an installation would be refused that is only shown.
 	Refused string `json:"refused,omitempty"`
+	// Unrecorded says that something was taken out of which there was no record, Left which files stay in folders of ours.
+	Unrecorded bool     `json:"unrecorded,omitempty"`
+	Left       []string `json:"left,omitempty"`
 	// State is the folder that an uninstallation leaves, and Server that a server of it runs.
 	State  string `json:"state,omitempty"`
 	Server bool   `json:"server,omitempty"`
@@ -68,7 +71,14 @@ func Uninstall(p Printer, v *Installed) {
 	case v.DryRun:
 		p.Linef("nothing was changed: this is what kagewasm uninstall %s would do", v.Agent)
 	default:
-		p.Linef("%s is as it was without kagewasm", v.Title)
+		if v.Unrecorded {
+			p.Linef("kagewasm is taken out of %s: what it took the place of is not known, as no record tells of it", v.Title)
+		} else {
+			p.Linef("%s is as it was without kagewasm", v.Title)
+		}
+		for _, path := range v.Left {
+			p.Linef("%s stays: it is somebody else's, or of another version", path)
+		}
 		if v.Server {
 			p.Linef("a server runs until nobody has asked it for a while: kagewasm serve --stop ends it")
 		}
