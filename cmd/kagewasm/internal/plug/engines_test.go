@@ -14,7 +14,7 @@ import (
 func TestEnginesInConfigurations(t *testing.T) {
 	for _, c := range []struct {
 		why, agent, file, was, has string
-		rival                      bool
+		rival, empty               bool
 		added, left                string // what the user puts in front, and what is left then
 	}{
 		{why: "no configuration", agent: "hermes", file: ".hermes/config.yaml",
@@ -25,6 +25,17 @@ func TestEnginesInConfigurations(t *testing.T) {
 			was: "context:\n    engine: lcm # mine\n    other: 1\nmodel: x\n", rival: true,
 			has:   "context:\n    engine: kagewasm # kagewasm\n# kagewasm replaced:     engine: lcm # mine\n    other: 1\n",
 			added: "a: 1\n", left: "a: 1\ncontext:\n    engine: lcm # mine\n    other: 1\nmodel: x\n"},
+		{why: "line ends of Windows", agent: "hermes", file: ".hermes/config.yaml",
+			was: "model: x\r\ncontext:\r\n  engine: lcm\r\n", rival: true, has: "  engine: kagewasm # kagewasm\r\n",
+			added: "a: 1\r\n", left: "a: 1\r\nmodel: x\r\ncontext:\r\n  engine: lcm\r\n"},
+		{why: "the engine of another key", agent: "hermes", file: ".hermes/config.yaml",
+			was: "context:\n  sub:\n    engine: other\n", has: "  engine: kagewasm # kagewasm\n  sub:\n    engine: other\n",
+			added: "a: 1\n", left: "a: 1\ncontext:\n  sub:\n    engine: other\n"},
+		{why: "keys in quotes", agent: "hermes", file: ".hermes/config.yaml", rival: true,
+			was: "\"context\":\n  \"engine\": lcm\n", has: "\"context\":\n  engine: kagewasm",
+			added: "a: 1\n", left: "a: 1\n\"context\":\n  \"engine\": lcm\n"},
+		{why: "an empty file", agent: "hermes", file: ".hermes/config.yaml", empty: true, has: "context: # kagewasm"},
+		{why: "an empty file", agent: "codex", file: ".codex/config.toml", empty: true, has: "model_provider"},
 		{why: "the built-in", agent: "hermes", file: ".hermes/config.yaml", was: "context:\n  engine: compressor\n",
 			has: "  engine: kagewasm"},
 		{why: "no configuration", agent: "openclaw", file: ".openclaw/openclaw.json", has: `"contextEngine":"kagewasm"`},
@@ -64,7 +75,7 @@ func TestEnginesInConfigurations(t *testing.T) {
 		t.Run(c.agent+": "+c.why, func(t *testing.T) {
 			home, folder := t.TempDir(), t.TempDir()
 			path := filepath.Join(home, filepath.FromSlash(c.file))
-			if c.was != "" {
+			if c.was != "" || c.empty {
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -125,6 +136,9 @@ func TestRefusedConfigurations(t *testing.T) {
 			says: "model_provider and "},
 		{agent: "codex", file: ".codex/config.toml", was: "a = \"\"\"\n[x]\n\"\"\"\n[model_providers.a]\nb = 1\n"},
 		{agent: "hermes", file: ".hermes/config.yaml", was: "a: \"open\nb: 2\n", says: "it is no YAML: "},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "context:\n- 1\n", says: `"context" stands on one line, or holds`},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "a: 1\n...\n", says: `hermes would not find our line: leave out`},
+		{agent: "hermes", file: ".hermes/config.yaml", was: "context:\n  engine:\n    lcm\n", says: "hermes would not find"},
 		{agent: "hermes", file: ".hermes/config.yaml", was: "a: 1\na: 2\nb: &x {c: !d e}\nf: *x\n"},
 	} {
 		t.Run(c.agent+" "+c.was, func(t *testing.T) {

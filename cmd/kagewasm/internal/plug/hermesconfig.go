@@ -131,7 +131,7 @@ func hasContext(now []byte) bool {
 	return c.engine() == "kagewasm"
 }
 
-// takeContext takes our engine out, and gives back the one before it: from the line that ours replaced, or from the file
+// takeContext takes our engine out, and gives back the one before it: from the line that ours replaced, or the file
 // as it was where whoever wrote it anew has dropped that comment. Where a person has chosen another one that holds.
 func takeContext(now, before []byte) ([]byte, error) {
 	c, err := contextOf(now)

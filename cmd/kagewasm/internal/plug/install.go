@@ -85,21 +85,23 @@ func (r *Record) Install(p Plan, steps []Step, kagewasm string, s Setup) error {
 		if s.gone {
 			continue
 		}
-		t := r.find(s.Path)
-		if t == nil {
-			was := s.Was
-			if files[s.Path].ours(was) {
-				was = nil // of an installation whose record is lost
-			}
-			r.Files = append(r.Files, Touched{Path: s.Path, Before: was})
-			t = &r.Files[len(r.Files)-1]
-		}
-		if e, part := edits[s.Path]; part {
-			base, err := r.base(e, s.Was)
-			if err != nil {
+		before := s.Was
+		e, part := edits[s.Path]
+		if part {
+			var err error
+			if before, err = r.base(e, s.Was); err != nil {
 				return err
 			}
-			t.Before, t.Part = base, true
+		} else if files[s.Path].ours(s.Was) {
+			before = nil // of an installation whose record is lost
+		}
+		t := r.find(s.Path)
+		if t == nil {
+			r.Files = append(r.Files, Touched{Path: s.Path, Before: before})
+			t = &r.Files[len(r.Files)-1]
+		}
+		if part {
+			t.Before, t.Part = before, true
 		}
 		switch t.Settings = files[s.Path].Settings; {
 		case !t.Settings:
