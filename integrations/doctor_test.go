@@ -63,6 +63,19 @@ func TestDoctor(t *testing.T) {
 		if n := len(c.model.Requests()); n != 0 {
 			t.Errorf("the provider was asked %d times", n)
 		}
+		config := c.path("config.toml")
+		settings, err := os.ReadFile(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stricter := "zz = {}\n" + string(settings) + "[[zz.x]]\na = 1\n"
+		if err := os.WriteFile(config, []byte(stricter), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sick(t, c.Home, c.kagewasm, "codex", "Codex cannot read "+config+": line ")
+		if err := os.WriteFile(config, settings, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		c.kill()
 		sick(t, c.Home, c.kagewasm, "codex", "Codex has no provider")
 	})

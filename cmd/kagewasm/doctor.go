@@ -122,7 +122,7 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 	s := p.setup
 	s.Calls = p.record.Calls
 	if err := p.agent.Try(ctx, p.agent, s); err != nil {
-		look("in "+p.agent.Title, err.Error(), again)
+		look("in "+p.agent.Title, err.Error(), cmp.Or(abi.AsError(err).Hint, again))
 		return one
 	}
 	did := "it compacted a small session through kagewasm"

@@ -67,7 +67,9 @@ var (
 	ownBase       = lazy.Regexp(`(?m)^[ \t]*openai_base_url[ \t]*=[ \t]*["']([^"'\n]*)["']`)
 	// inlineProviders are all providers in one value.
 	inlineProviders = lazy.Regexp(`(?m)^[ \t]*["']?model_providers["']?[ \t]*=[ \t]*\{`)
-	firstTable      = lazy.Regexp(`(?m)^[ \t]*\[`)
+	// inlineHooks are all hooks in one value, or those of an event.
+	inlineHooks = lazy.Regexp(`(?m)^[ \t]*["']?hooks["']?[ \t]*(?:\.[^=\n]*)?=`)
+	firstTable  = lazy.Regexp(`(?m)^[ \t]*\[`)
 )
 
 // keysOf is the part of a file before its first table.

@@ -103,6 +103,8 @@ func TestCodexHook(t *testing.T) {
 		{why: "somebody else's hook in config.toml", config: "model = \"m\"\n" + group, file: "config.toml", place: 1},
 		{why: "somebody else's hook in hooks.json", config: "model = \"m\"\n", json: mine, file: "hooks.json", place: 1},
 		{why: "hooks in one value", config: "[hooks]\nSessionStart = []\n", file: "hooks.json"},
+		{why: "no hooks in one value", config: "hooks = {}\n", file: "hooks.json"},
+		{why: "hooks of an event in one value", config: "hooks.SessionStart = []\n", file: "hooks.json"},
 		{why: "somebody else's hook that came later", config: "model = \"m\"\n", file: "config.toml", behind: group,
 			left: group},
 		{why: "the trust of somebody else's hook", config: "model = \"m\"\n", file: "config.toml",

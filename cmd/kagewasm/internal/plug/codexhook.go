@@ -58,6 +58,7 @@ func findCodexHook(s Setup, config string, was []byte) (*codexHook, error) {
 		return nil, err
 	}
 	fits := parseTOML(slices.Concat(was, []byte("\n"+strings.Join(h.lines(), "\n"))), &file) == nil
+	fits = fits && !inlineHooks().Match(keysOf(was)) // which Codex's reader lets nobody add to, and ours does
 	file = codexHooks{}
 	if whole := parseTOML(was, &file) == nil; len(bytes.TrimSpace(other)) > 0 || whole && !fits {
 		h.json, file = path, codexHooks{}

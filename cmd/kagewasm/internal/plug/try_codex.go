@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/sealmark"
 )
 
@@ -59,6 +62,9 @@ func tryCodex(ctx context.Context, _ Agent, s Setup) error {
 		return err
 	}
 	defer t.close()
+	if err := t.codexReads(ctx, filepath.Join(codexHome(s), "config.toml")); err != nil {
+		return err
+	}
 	settings := slices.Concat(putProvider(nil, cmp.Or(address, CodexAddress), nil), []byte("[features]\nhooks = false\n"))
 	err = errors.Join(
 		t.put(".codex/config.toml", append([]byte("model = \"gpt-5.1-codex\"\n"+
@@ -102,6 +108,31 @@ func tryCodex(ctx context.Context, _ Agent, s Setup) error {
 	}
 	return err
 }
+
+// codexReads is the error where Codex cannot read a person's settings: it is stricter than our reader of TOML. What they
+// name that is not in the folder of the trial is nothing to tell.
+func (t *trial) codexReads(ctx context.Context, config string) error {
+	settings, err := read(config)
+	if err == nil && settings != nil {
+		err = t.put(".codex/config.toml", settings)
+	}
+	if err != nil || settings == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "codex", "mcp", "list")
+	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), "HOME="+t.dir, "CODEX_HOME="+filepath.Join(t.dir, ".codex"))
+	said, _ := cmd.CombinedOutput()
+	if m := unreadTOML().FindSubmatch(said); m != nil {
+		return &abi.Error{Code: abi.CodeBadInput, Hint: "correct it there",
+			Message: fmt.Sprintf("Codex cannot read %s: line %s: %s", config, m[1], m[2])}
+	}
+	return nil
+}
+
+// unreadTOML is where Codex says that it cannot read its settings.
+var unreadTOML = lazy.Regexp(`config\.toml:(\d+):\d+: ([^\n]*)`)
 
 // tryCodexHook asks the real Codex whether it runs our hook: one as it is installed, with the trust that it has.
 func tryCodexHook(ctx context.Context, s Setup) string {
