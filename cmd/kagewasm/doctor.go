@@ -71,7 +71,7 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 	}
 	switch {
 	case !p.record.Installed() && unrecorded(p) != "":
-		look("plug", unrecorded(p), again)
+		look("plug", unrecorded(p), p.correct(again))
 		return one
 	case !p.record.Installed():
 		look("plug", "kagewasm is not installed in "+p.agent.Title, again)
@@ -83,7 +83,7 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 	}
 	usable := p.setup.Version != ""
 	if why := stale(p); why != "" {
-		look("plug", why, again)
+		look("plug", why, p.correct(again))
 		return one
 	}
 	look("plug", fmt.Sprintf("%s of version %s", ui.Plural(len(p.record.Files), "file"), p.record.Kagewasm), "")
@@ -108,6 +108,7 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 	if p.agent.Served && p.record.Calls.Socket != "" {
 		switch took, err := plug.TryServer(ctx, p.agent.Name, p.record.Calls); {
 		case err != nil:
+			err = f.unusable(ctx, e, err)
 			look("server", "it is left to the command: "+err.Error(), cmp.Or(abi.AsError(err).Hint, again))
 		default:
 			look("server", fmt.Sprintf("the same in %d ms, at %s", took.Milliseconds(), p.record.Calls.Socket), "")
@@ -136,18 +137,31 @@ func (f *plugFlags) examine(ctx context.Context, e env, p plugged) ui.Patient {
 // again is the command that installs once more what is installed, but for plugins that are not there any more.
 func (f *plugFlags) again(e env, p plugged) string {
 	words := []string{"kagewasm", "install", p.agent.Name}
-	for i, flag := range p.record.Calls.Policy {
-		if flag != "--plugin" || i+1 == len(p.record.Calls.Policy) {
-			continue
-		}
-		if ref := p.record.Calls.Policy[i+1]; usable(e, ref) {
-			words = append(words, flag, plug.Quoted(ref))
-		}
+	refs, _ := keptPlugins(e, p.record.Calls)
+	for _, ref := range refs {
+		words = append(words, "--plugin", plug.Quoted(ref))
 	}
 	if f.state != "" {
 		words = append(words, "--state", plug.Quoted(f.state))
 	}
 	return strings.Join(words, " ")
+}
+
+// unusable is why no server can be started: the store that it would open, where that cannot be opened.
+func (f *plugFlags) unusable(ctx context.Context, e env, err error) error {
+	st, serr := state.OpenSessions(ctx, f.state, e.stateHome, func(string) {})
+	if serr != nil {
+		return serr
+	}
+	return errors.Join(err, st.Close())
+}
+
+// correct is what fixes a plug: the command that installs it again, but where a file of the user's stands in the way.
+func (p *plugged) correct(again string) string {
+	if _, err := p.record.Steps(p.plan); err != nil {
+		return "correct it there, then kagewasm doctor " + p.agent.Name
+	}
+	return again
 }
 
 // unrecorded says what is in an agent of an installation that no record tells of; empty for nothing.
@@ -162,11 +176,6 @@ func unrecorded(p plugged) string {
 	paths := lists.Map(steps, func(s plug.Step) string { return s.Path })
 	return fmt.Sprintf("the state folder has no record of it, so what it took the place of is not known: %s",
 		strings.Join(paths, ", "))
-}
-
-func usable(e env, plugin string) bool {
-	_, err := e.named().Open(plugin)
-	return err == nil
 }
 
 // fixOf is the command that fixes what is wrong with a compaction. Settings are the user's, and no installation writes

@@ -27,6 +27,7 @@ import (
 type plugFlags struct {
 	state   string
 	plugins []string
+	bare    bool // no plugins, not those that were chosen before either
 	listen  string
 	shrink  int
 	dryRun  bool
@@ -75,7 +76,8 @@ whatever configuration a repository brings.`,
 		"codex (default "+plug.CodexAddress+")")
 	cmd.Flags().IntVar(&f.shrink, "shrink-results-over", -1, "leave out the middle of tool results of more than `N` "+
 		"characters before the model ever sees them, in opencode; 0 never (default: as before, at first 0)")
-	e.pluginFlag(cmd, &f.plugins, "let a plugin, `X.wasm` or its name, take part in its compactions")
+	cmd.Flags().BoolVar(&f.bare, "no-plugins", false, "leave out the plugins that an earlier installation has chosen")
+	e.pluginFlag(cmd, &f.plugins, "let a plugin, `X.wasm` or its name, take part in its compactions (default: as before)")
 	return cmd
 }
 
@@ -106,6 +108,7 @@ func agentNamed(name string) (plug.Agent, error) {
 // plugged is an agent, what is installed in it, and what is to be.
 type plugged struct {
 	agent  plug.Agent
+	gone   []string // plugins that were chosen before, and are not there any more
 	setup  plug.Setup
 	plan   plug.Plan
 	record *plug.Record
@@ -130,7 +133,11 @@ func (f *plugFlags) open(ctx context.Context, e env, name string) (p plugged, er
 		return p, err
 	}
 	policy := plug.File{Path: filepath.Join(folder, name+".yaml"), Data: plug.Policy(p.agent), Settings: true}
-	if p.setup, err = f.setup(ctx, e, p.agent, folder, policy.Path); err != nil {
+	refs := f.plugins
+	if len(refs) == 0 && !f.bare {
+		refs, p.gone = keptPlugins(e, p.record.Calls)
+	}
+	if p.setup, err = f.setup(ctx, e, p.agent, folder, policy.Path, refs); err != nil {
 		return p, err
 	}
 	p.setup.Listen = cmp.Or(f.listen, p.record.Calls.Listen)
@@ -152,7 +159,7 @@ func (f *plugFlags) open(ctx context.Context, e env, name string) (p plugged, er
 const agentsFolder = "agents"
 
 func (f *plugFlags) setup(
-	ctx context.Context, e env, a plug.Agent, folder, policy string,
+	ctx context.Context, e env, a plug.Agent, folder, policy string, plugins []string,
 ) (s plug.Setup, err error) {
 	if s.Home, err = os.UserHomeDir(); err != nil {
 		return s, err
@@ -171,7 +178,7 @@ func (f *plugFlags) setup(
 	s.Socket, s.Calls.Version = daemon.Socket(dir), readVersion().build()
 	s.Policy = []string{"--config", policy}
 	compactor := ""
-	for _, ref := range f.plugins {
+	for _, ref := range plugins {
 		module, err := e.named().Open(ref)
 		if err == nil && !named.Is(ref) {
 			ref, err = filepath.Abs(ref)
@@ -189,6 +196,28 @@ func (f *plugFlags) setup(
 		}
 	}
 	return s, nil
+}
+
+// pluginsOf are the plugins that take part in compactions.
+func pluginsOf(c plug.Calls) (refs []string) {
+	for i, flag := range c.Policy {
+		if flag == "--plugin" && i+1 < len(c.Policy) {
+			refs = append(refs, c.Policy[i+1])
+		}
+	}
+	return refs
+}
+
+// keptPlugins are the plugins that an earlier installation has chosen, and those of them that are not there any more.
+func keptPlugins(e env, c plug.Calls) (refs, gone []string) {
+	for _, ref := range pluginsOf(c) {
+		if _, err := e.named().Open(ref); err != nil {
+			gone = append(gone, ref)
+			continue
+		}
+		refs = append(refs, ref)
+	}
+	return refs, gone
 }
 
 // ownPath is the path of this command: the one that a person calls it by, which an upgrade leaves where it is.
@@ -219,7 +248,8 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 		return err
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
-		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Adds: p.plan.Adds, Next: p.plan.Next, DryRun: f.dryRun}
+		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Plugins: pluginsOf(p.setup.Calls), Gone: p.gone,
+		Adds: p.plan.Adds, Next: p.plan.Next, DryRun: f.dryRun}
 	blocked := plug.Blocked(steps)
 	if f.dryRun {
 		v.Refused = f.wouldRefuse(ctx, e, p, blocked)

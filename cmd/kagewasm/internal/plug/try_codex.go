@@ -109,7 +109,7 @@ func tryCodex(ctx context.Context, _ Agent, s Setup) error {
 	return err
 }
 
-// codexReads is the error where Codex cannot read a person's settings: it is stricter than our reader of TOML. What they
+// codexReads is the error where Codex cannot read a person's settings: it is stricter than our TOML reader. What they
 // name that is not in the folder of the trial is nothing to tell.
 func (t *trial) codexReads(ctx context.Context, config string) error {
 	settings, err := read(config)

@@ -10,6 +10,9 @@ type Installed struct {
 	Version string     `json:"version,omitempty"` // of the program; empty where it is not installed
 	Steps   []FileStep `json:"files"`
 	Rivals  []string   `json:"rivals,omitempty"`
+	// Plugins take part; Gone are those that did, and are not there any more.
+	Plugins []string `json:"plugins,omitempty"`
+	Gone    []string `json:"gone,omitempty"`
 	// Adds says that the agent goes on summarizing, and that kagewasm adds a note to that.
 	Adds   bool   `json:"adds_note,omitempty"`
 	Next   string `json:"next,omitempty"`
@@ -41,6 +44,13 @@ func Install(p Printer, v *Installed) {
 	p.steps(v)
 	for _, rival := range v.Rivals {
 		p.Linef("%s it takes the place of %s", p.paint(yellow, "note:"), rival)
+	}
+	for _, plugin := range v.Gone {
+		p.Linef("%s the plugin %s is left out: it is not there any more", p.paint(yellow, "note:"), plugin)
+	}
+	if len(v.Plugins) > 0 {
+		p.Linef("plugins that take part, at the next installation too: %s (--no-plugins leaves them out)",
+			strings.Join(v.Plugins, ", "))
 	}
 	switch {
 	case v.Refused != "":
