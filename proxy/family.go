@@ -53,8 +53,9 @@ const maxBranches = 32
 // owns reports whether a session of the store is one of the family's conversations.
 func (f *family) owns(id string) bool { return id == f.id || strings.HasPrefix(id, f.id+"~") }
 
-// branch is the one that goes on with what a request has, a new one where none does.
-func (f *family) branch(seen []digest) *branch {
+// branch is the one that goes on with what a request has, a new one where none does. count says how many messages the
+// first elements of the request are.
+func (f *family) branch(seen []digest, count func(elements int) int) *branch {
 	var best *branch
 	shared := 0
 	for _, b := range slices.Backward(f.branches) {
@@ -68,7 +69,7 @@ func (f *family) branch(seen []digest) *branch {
 	default:
 		fork := &branch{}
 		if shared > 0 {
-			fork.plans, fork.last = best.until(shared), best.last
+			fork.plans, fork.last = best.until(shared, count), best.last
 		}
 		best = fork
 		if len(f.branches) >= maxBranches {
@@ -82,13 +83,18 @@ func (f *family) branch(seen []digest) *branch {
 	return best
 }
 
-// until are the plans that are about the first n elements alone.
-func (b *branch) until(n int) []*plan {
-	end := len(b.plans)
-	for end > 0 && b.plans[end-1].elements > n {
-		end--
+// until are the plans that are about the first n elements alone. The last one may have left more as it came.
+func (b *branch) until(n int, count func(elements int) int) []*plan {
+	for end := len(b.plans); end > 0; end-- {
+		last := b.plans[end-1]
+		if last.elements > n && last.begins() <= n {
+			last = last.cutTo(n, count(n))
+		}
+		if last != nil && last.elements <= n {
+			return append(slices.Clone(b.plans[:end-1]), last)
+		}
 	}
-	return slices.Clone(b.plans[:end])
+	return nil
 }
 
 // has reports whether a compaction is in force in the conversation.
@@ -97,8 +103,8 @@ func (b *branch) has(record string) bool {
 }
 
 // plan is the one to apply to a request of so many elements, nil where there is none.
-func (b *branch) plan(elements int) *plan {
-	if plans := b.until(elements); len(plans) > 0 {
+func (b *branch) plan(elements int, count func(elements int) int) *plan {
+	if plans := b.until(elements, count); len(plans) > 0 {
 		return plans[len(plans)-1]
 	}
 	return nil

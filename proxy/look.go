@@ -229,18 +229,34 @@ func (e *exchange) used(ctx context.Context, came *reading) *kagewasm.Used {
 	}
 	n := len(came.msgs)
 	if said.elements < len(e.seen) {
-		d := e.doc
-		end := d.els[d.lead+said.elements-1].end
-		before, err := transcript.ReadContext(ctx, "request", slices.Concat(d.doc[:end], d.doc[d.list.end-1:]), e.wire.format)
-		if err != nil {
+		if n = (extent{e}).messagesIn(ctx, said.elements); n < 0 {
 			return nil
 		}
-		n = len(before.Messages)
+		n += came.lead
 	}
 	if e.plan != nil {
 		n += len(e.plan.order) - e.plan.messages
 	}
 	return &kagewasm.Used{Messages: n, Tokens: said.tokens}
+}
+
+// messagesIn is how many messages the first elements of the request are, behind the leading system ones; -1 where that
+// cannot be said.
+func (e extent) messagesIn(ctx context.Context, elements int) int {
+	d := e.doc
+	if elements < 1 || d.lead+elements > len(d.els) {
+		return -1
+	}
+	end := d.els[d.lead+elements-1].end
+	before, err := transcript.ReadContext(ctx, "request", slices.Concat(d.doc[:end], d.doc[d.list.end-1:]), e.wire.format)
+	if err != nil {
+		return -1
+	}
+	lead := 0
+	for lead < len(before.Messages) && before.Messages[lead].Role == abi.RoleSystem {
+		lead++
+	}
+	return len(before.Messages) - lead
 }
 
 // original is a message as the client sends it.

@@ -11,6 +11,8 @@ import (
 // knows nothing of it and sends the whole each time, it is applied to every request, with
 // the same bytes, so that the provider's cache keeps serving the beginning.
 type plan struct {
+	// cut says that it is about less than its compaction was made of: what goes on from it is a session of its own.
+	cut bool
 	// session and record name the conversation in the store, and its last compaction.
 	session, record string
 	// elements and messages are how much of the client's conversation the plan is about,
@@ -28,6 +30,39 @@ type plan struct {
 type piece struct {
 	from, to int
 	text     []byte
+}
+
+// begins is the first element of the client's from which on all stay as they came. What follows may be another one: the
+// plan is about what is before it.
+func (p *plan) begins() int {
+	if n := len(p.pieces); n > 0 && p.pieces[n-1].text == nil && p.pieces[n-1].to == p.elements {
+		return p.pieces[n-1].from
+	}
+	return p.elements
+}
+
+// cutTo is the plan for a conversation that shares the first elements alone, which are so many messages; nil where more
+// than the end of it is another.
+func (p *plan) cutTo(elements, messages int) *plan {
+	gone := p.messages - messages
+	if elements < p.begins() || messages < 0 || gone < 0 || gone > len(p.order) {
+		return nil
+	}
+	is := *p
+	is.order = slices.Clip(p.order[:len(p.order)-gone])
+	for _, id := range p.order[len(is.order):] {
+		if _, other := p.added[id]; other {
+			return nil
+		}
+	}
+	is.pieces = slices.Clone(p.pieces)
+	if last := len(is.pieces) - 1; is.pieces[last].from < elements {
+		is.pieces[last].to = elements
+	} else {
+		is.pieces = is.pieces[:last]
+	}
+	is.elements, is.messages, is.cut = elements, messages, true
+	return &is
 }
 
 // apply writes a body with the plan applied.

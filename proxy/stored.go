@@ -31,6 +31,7 @@ func (e archive) session(ctx context.Context) (string, error) {
 	}
 	from, record := "", ""
 	switch {
+	case e.plan != nil && e.plan.cut: // its session has another end
 	case e.plan != nil:
 		from, record = e.plan.session, e.plan.record
 	case e.origin != nil:
@@ -222,16 +223,17 @@ func (e archive) recognize(ctx context.Context) {
 	}
 	e.seen = e.wire.digests(e.doc, &e.family.known)
 	e.restore(ctx)
-	e.branch = e.family.branch(e.seen)
+	count := func(elements int) int { return extent{e.exchange}.messagesIn(ctx, elements) }
+	e.branch = e.family.branch(e.seen, count)
 	e.inForce(ctx)
 	if e.noted != nil && !e.branch.has(e.noted.record) { // what was before it is gone for good
 		if alone := e.wire.withoutBlocks(e.whole, e.noted, e.before(ctx)); alone != nil {
 			e.doc = alone
 			e.seen = e.wire.digests(e.doc, &e.family.known)
-			e.branch = e.family.branch(e.seen)
+			e.branch = e.family.branch(e.seen, count)
 		}
 	}
-	e.plan = e.branch.plan(len(e.seen))
+	e.plan = e.branch.plan(len(e.seen), count)
 }
 
 // restored is the branch of a stored session, nil where the request does not go on with it.
