@@ -248,12 +248,15 @@ func (f *plugFlags) install(ctx context.Context, e env, name string) error {
 		return err
 	}
 	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
-		Steps: shownSteps(steps), Rivals: p.plan.Rivals, Plugins: pluginsOf(p.setup.Calls), Gone: p.gone,
-		Adds: p.plan.Adds, Next: p.plan.Next, DryRun: f.dryRun}
+		Steps: shownSteps(steps), Rivals: append([]string{}, p.plan.Rivals...), Plugins: pluginsOf(p.setup.Calls),
+		Gone: p.gone, Adds: p.plan.Adds, Next: p.plan.Next, DryRun: f.dryRun}
 	blocked := plug.Blocked(steps)
 	if f.dryRun {
-		v.Refused = f.wouldRefuse(ctx, e, p, blocked)
-		return show(e, f.asJSON, v, ui.Install)
+		refused := f.wouldRefuse(ctx, e, p, blocked)
+		if refused != nil {
+			v.Refused = refused.Error()
+		}
+		return errors.Join(show(e, f.asJSON, v, ui.Install), refused)
 	}
 	if blocked != nil {
 		return blocked
@@ -298,23 +301,22 @@ func (p *plugged) undo() error {
 	return p.record.Uninstall(back)
 }
 
-// wouldRefuse says why an installation that is only shown would be refused; empty where it would not, as far as can be
-// known without changing anything.
-func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged, blocked error) string {
+// wouldRefuse is the error of an installation that is only shown, as far as can be known without changing anything.
+func (f *plugFlags) wouldRefuse(ctx context.Context, e env, p plugged, blocked error) error {
 	if blocked != nil {
-		return blocked.Error()
+		return blocked
 	}
 	if len(p.plan.Rivals) > 0 && !f.yes && !p.record.Installed() && !e.terminal {
-		return refusedFor(p).Error()
+		return refusedFor(p)
 	}
 	if p.plan.Keeps == "" {
-		return ""
+		return nil
 	}
 	if _, err := plug.Answers(ctx, p.plan.Keeps, false); err != nil && !plug.Manages() {
 		p.plan.Next = "kagewasm install " + p.agent.Name + " says what to keep running"
-		return unkept(p, err, "").Error()
+		return unkept(p, err, "")
 	}
-	return ""
+	return nil
 }
 
 // unkept is the error where nothing keeps the proxy running that an agent needs.
@@ -402,7 +404,8 @@ func (f *plugFlags) uninstall(ctx context.Context, e env, name string) error {
 	if err != nil {
 		return err
 	}
-	v := &ui.Installed{Agent: name, Title: p.agent.Title, Steps: shownSteps(steps), DryRun: f.dryRun,
+	v := &ui.Installed{Agent: name, Title: p.agent.Title, Program: p.agent.Program, Version: p.setup.Version,
+		Steps: shownSteps(steps), Rivals: []string{}, DryRun: f.dryRun,
 		Unrecorded: p.record.Found(p.plan, steps)}
 	if !f.dryRun {
 		if len(steps) > 0 {

@@ -83,10 +83,11 @@ func output(ctx context.Context, program string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// licences are those of what is linked on any of the platforms, which want to be handed on with it.
+// licences are those of what is linked on any of the platforms, which want to be handed on with it. They are the same
+// in each archive, whichever are built.
 func (r *release) licences(ctx context.Context) ([]byte, error) {
 	found := make(map[string]string) // the folder by the module
-	for _, t := range r.targets {
+	for _, t := range targetsOf(platforms) {
 		cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-tags=plugins", "-overlay="+r.overlay,
 			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/kagewasm",
 			"./plugins/...")

@@ -31,10 +31,7 @@ func main() {
 	fs.StringVar(&r.version, "version", "", "the `VERSION` (default: the tag of the commit, or one made of its id)")
 	list := fs.String("platforms", platforms, "the `LIST` of platforms; host is this one")
 	_ = fs.Parse(os.Args[1:]) // which exits
-	for name := range strings.SplitSeq(strings.ReplaceAll(*list, "host", host.os+"/"+host.arch), ",") {
-		goos, goarch, _ := strings.Cut(name, "/")
-		r.targets = append(r.targets, target{goos, goarch})
-	}
+	r.targets = targetsOf(*list)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := r.run(ctx); err != nil {
@@ -59,6 +56,15 @@ type target struct{ os, arch string }
 
 // host is this one.
 var host = target{goruntime.GOOS, goruntime.GOARCH}
+
+// targetsOf are the platforms of a list.
+func targetsOf(list string) (targets []target) {
+	for name := range strings.SplitSeq(strings.ReplaceAll(list, "host", host.os+"/"+host.arch), ",") {
+		goos, goarch, _ := strings.Cut(name, "/")
+		targets = append(targets, target{goos, goarch})
+	}
+	return targets
+}
 
 // program is what the program is called there.
 func (t target) program() string {

@@ -7,8 +7,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Blocked is the error where a step cannot be carried out: a file is to come below what is no folder, or one is to
-// change that its owner made read-only. It is asked before the first step, so that nothing is done by halves.
+// Blocked is the error where a step cannot be carried out: a file is to come below what is no folder, or into one that
+// nobody may write to, or one is to change that its owner made read-only. It is asked before the first step, so that
+// nothing is done by halves.
 func Blocked(steps []Step) error {
 	for _, s := range steps {
 		if !s.Changes() {
@@ -17,11 +18,15 @@ func Blocked(steps []Step) error {
 		if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
 			return refused(s.Path, "it is read-only", "make it writable", nil)
 		}
-		if s.Will == nil {
-			continue
+		path := s.Path
+		if target, err := filepath.EvalSymlinks(path); err == nil && s.Will != nil {
+			path = target // a link stays, and what it leads to is written
 		}
-		if dir, taken := takenFolder(filepath.Dir(s.Path)); taken {
+		switch dir, taken := takenFolder(filepath.Dir(path)); {
+		case taken && s.Will != nil:
 			return refused(s.Path, dir+" is no folder", "move it away", nil)
+		case !taken && !writable(dir):
+			return refused(s.Path, "the folder "+dir+" is read-only", "make it writable", nil)
 		}
 	}
 	return nil

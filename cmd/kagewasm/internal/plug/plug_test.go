@@ -283,6 +283,14 @@ func TestBlocked(t *testing.T) {
 		{why: "a read-only file of the user's", says: "conf: it is read-only", before: func(t *testing.T, home string) {
 			readOnly(t, filepath.Join(home, "settings.conf"))
 		}},
+		{why: "a read-only folder", says: "is read-only", before: func(t *testing.T, home string) {
+			if os.Geteuid() == 0 {
+				t.Skip("root writes to every folder")
+			}
+			if err := os.Chmod(home, 0o555); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{why: "a read-only file that stays", before: func(t *testing.T, home string) {
 			readOnly(t, filepath.Join(home, "policy.yaml"))
 		}},

@@ -6,16 +6,16 @@ import "strings"
 type Installed struct {
 	Agent   string     `json:"agent"`
 	Title   string     `json:"title"`
-	Program string     `json:"program,omitempty"`
-	Version string     `json:"version,omitempty"` // of the program; empty where it is not installed
+	Program string     `json:"program"`
+	Version string     `json:"version"` // of the program; empty where it is not installed
 	Steps   []FileStep `json:"files"`
-	Rivals  []string   `json:"rivals,omitempty"`
+	Rivals  []string   `json:"rivals"`
 	// Plugins take part; Gone are those that did, and are not there any more.
 	Plugins []string `json:"plugins,omitempty"`
 	Gone    []string `json:"gone,omitempty"`
 	// Adds says that the agent goes on summarizing, and that kagewasm adds a note to that.
 	Adds   bool   `json:"adds_note,omitempty"`
-	Next   string `json:"next,omitempty"`
+	Next   string `json:"next"`
 	DryRun bool   `json:"dry_run"`
 	// Refused is why an installation would be refused that is only shown.
 	Refused string `json:"refused,omitempty"`
@@ -32,11 +32,11 @@ type FileStep struct {
 	Path string `json:"path"`
 	// Does is new, changed, removed or unchanged.
 	Does string `json:"does"`
-	Diff string `json:"diff,omitempty"`
+	Diff string `json:"diff"`
 	// Aside is where a file is kept that was changed, and goes.
-	Aside string `json:"aside,omitempty"`
+	Aside string `json:"aside"`
 	// Kept says that settings stay because the user has changed them.
-	Kept bool `json:"kept,omitempty"`
+	Kept bool `json:"kept"`
 }
 
 // Install tells what an installation did, or would do.
@@ -54,7 +54,7 @@ func Install(p Printer, v *Installed) {
 	}
 	switch {
 	case v.Refused != "":
-		p.Linef("nothing was changed: this would be refused: %s", v.Refused)
+		p.Linef("nothing was changed: this would be refused")
 		return
 	case v.DryRun:
 		p.Linef("nothing was changed: this is what kagewasm install %s would do", v.Agent)
