@@ -174,8 +174,7 @@ func unrecorded(p plugged) string {
 		return ""
 	}
 	paths := lists.Map(steps, func(s plug.Step) string { return s.Path })
-	return fmt.Sprintf("the state folder has no record of it, so what it took the place of is not known: %s",
-		strings.Join(paths, ", "))
+	return "the state folder has no record of it: " + strings.Join(paths, ", ")
 }
 
 // fixOf is the command that fixes what is wrong with a compaction. Settings are the user's, and no installation writes

@@ -82,7 +82,7 @@ func Uninstall(p Printer, v *Installed) {
 		p.Linef("nothing was changed: this is what kagewasm uninstall %s would do", v.Agent)
 	default:
 		if v.Unrecorded {
-			p.Linef("kagewasm is taken out of %s: what it took the place of is not known, as no record tells of it", v.Title)
+			p.Linef("kagewasm is taken out of %s; no record tells what was there before", v.Title)
 		} else {
 			p.Linef("%s is as it was without kagewasm", v.Title)
 		}
