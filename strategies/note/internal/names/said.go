@@ -43,13 +43,28 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 		begins = 0
 	}
 	quoted := func(line string) bool { return strings.Contains(head, strings.TrimSuffix(line, headCut)) }
-	for _, line := range worst(o.Lines) {
+	telling, lines := []int(nil), worst(o.Lines)
+	if ran {
+		telling = outcome.Telling(e.lines)
+	}
+	if len(telling) > 0 {
+		lines = lines[:min(1, len(lines))]
+	}
+	for _, at := range telling {
+		if line := clip.Whole(strings.TrimSpace(e.lines[at]), maxVerbatim); at >= begins-1 && !quoted(line) {
+			e.put(at, line)
+		}
+	}
+	for _, line := range lines {
 		if !quoted(line) {
 			e.add(line, begins)
 		}
 	}
-	if why := outcome.Reason(text); ran && why != "" && !quoted(why) {
-		e.add(why, begins)
+	if why := strings.TrimSuffix(outcome.Reason(text), headCut); ran && len(telling) == 0 && why != "" && !quoted(why) {
+		e.add(outcome.Reason(text), begins)
+	}
+	if len(e.at) > 0 && e.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted
+		head, begins = head[:max(0, strings.LastIndexByte(head, '\n'))], begins-1
 	}
 	e.place(begins)
 	return e.String(head, begins, len(o.Lines) > maxErrorLines)
@@ -80,10 +95,13 @@ func (e *excerpt) put(at int, line string) {
 
 // place quotes where the last error is that is quoted, or how the output begins where none is.
 func (e *excerpt) place(begins int) {
-	errors := slices.Clone(e.at)
-	if len(errors) == 0 && begins > 0 {
-		errors = []int{begins - 1}
+	var errors []int
+	for i := range e.lines[:min(begins, len(e.lines))] {
+		if i == begins-1 || toolcall.IsFailure(strings.TrimSpace(e.lines[i])) {
+			errors = append(errors, i)
+		}
 	}
+	errors = append(errors, e.at...)
 	for _, at := range slices.Backward(errors) {
 		i := outcome.Place(e.lines, at)
 		if i >= 0 && i >= begins && !slices.Contains(e.at, i) {

@@ -46,8 +46,8 @@ func isFrame(line string) bool {
 	if called {
 		return hasLine(strings.TrimSuffix(rest, ")"))
 	}
-	file, offset, ok := strings.Cut(line, " +0x")
-	return ok && offset != "" && hasLine(file)
+	file, _, _ := strings.Cut(line, " +0x") // of a call that is inlined there is none
+	return hasLine(file) && strings.HasSuffix(file[:strings.LastIndexByte(file, ':')], ".go")
 }
 
 // hasLine reports whether a text ends with the number of a line in a file.
@@ -59,6 +59,7 @@ func hasLine(text string) bool {
 
 // libraries are parts of the places in stacks that are no project's.
 var libraries = []string{"/node_modules/", "node:internal", "(internal/", "/src/runtime/", "/src/testing/",
-	"/src/reflect/", "site-packages/", "/lib/python", "<frozen ", "at java.", "at jdk.", "at sun.", "at org.junit."}
+	"/src/reflect/", "site-packages/", "/lib/python", "<frozen ", "/rustc/", "at java.", "at jdk.", "at sun.",
+	"at org.junit."}
 
 func isLibrary(line string) bool { return toolcall.HasAny(line, libraries) }

@@ -15,11 +15,16 @@ import (
 // of Go that failed the first that names a place in a file and what was expected there, or
 // the last that names a place; else the first that does, as compilers and test runners
 // write it, one in a file of tests before others, or the last that names an error, or the
-// first that is marked as one. It is empty where there is none. That something failed is
-// said by other lines.
+// first that is marked as one. Of a panic of Rust and a test of Jest it is told with what
+// was expected. It is empty where there is none. That something failed is said by other
+// lines.
 func Reason(text string) string {
+	lines := strings.Split(clip.Ends(text, maxReasons), "\n")
+	if said := cmp.Or(panicked(lines), expected(lines)); said != "" {
+		return clip.Whole(said, maxError)
+	}
 	place, last, marked, test, traced := "", "", "", goTest{}, false
-	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
+	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "E  "); ok { // pytest
 			line = strings.TrimSpace(rest)
