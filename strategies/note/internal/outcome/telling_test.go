@@ -15,7 +15,8 @@ func TestTelling(t *testing.T) {
 		"thread 'b' (31) panicked at t.rs:3:21:\nassertion `left == right` failed: adding 2 and 3\n" +
 		"  left: -1\n right: 5\nnote: run with `RUST_BACKTRACE=1`\n\n" +
 		"test result: FAILED. 1 passed; 1 failed"
-	const jest = "PASS a.test.js\nFAIL b.test.js\n  ● adds\n\n    expect(received).toBe(expected) // Object.is equality\n" +
+	const jest = "PASS a.test.js\nFAIL b.test.js\n  ● adds\n\n" +
+		"    expect(received).toBe(expected) // Object.is equality\n" +
 		"\n    Expected: 6\n    Received: 5\n\n      at Object.toBe (b.test.js:7:45)\n\nSummary of all failing tests\n" +
 		"    expect(received).toBe(expected) // Object.is equality\n\n    Expected: 6\n    Received: 5\n"
 	const pytest = "FE\n=== ERRORS ===\nE   fixture 'x' not found\na_test.py:9\n" +
