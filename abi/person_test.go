@@ -82,6 +82,10 @@ func TestOrigins(t *testing.T) {
 			"[Request interrupted by user]", "harness", ""},
 		{"a reminder in other case", "<System-Reminder>a</System-Reminder>\nMend it.", "person", "Mend it."},
 		{"instructions of a project", "# AGENTS.md instructions for /srv/kw\nBe brief.", "harness", ""},
+		{"instructions behind a wrapper", "<environment_context>x</environment_context>\n\n# AGENTS.md instructions for " +
+			"/srv/kw\nBe brief.", "harness", ""},
+		{"an interruption behind a wrapper", "<system-reminder>x</system-reminder>\n[Request interrupted by user]",
+			"interruption", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			m := abi.Message{Role: abi.RoleUser, Content: abi.Text(tc.text)}
@@ -96,6 +100,71 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("with a kind: from %s", names[got])
 			}
 		})
+	}
+}
+
+// TestTextsOfHarnesses: what Gemini's and Qwen's CLI, opencode, Codex and others write in the role of the user is no
+// task, and words behind it, or that begin alike, are a person's.
+func TestTextsOfHarnesses(t *testing.T) {
+	features.Proves(t, "K10")
+	const (
+		task  = "Fix the parser."
+		setup = "This is the Gemini CLI. We are setting up the context for our chat.\nMy operating system is: linux\n\n" +
+			"My setup is complete. I will provide my first command in the next turn."
+		shell = "I ran the following shell command:\n```sh\ncat a.md\n```\n\nThis produced the following result:\n```\n" +
+			"# A\n```\nx\n```\n```"
+		editor = "Here is the user's editor context as a JSON object. This is for your information only.\n```json\n{\n  " +
+			"\"activeFile\": {\n    \"path\": \"/a.go\"\n  }\n}\n```"
+		moved = "Here is a summary of changes in the user's editor context, in JSON format. This is for your information " +
+			"only.\n```json\n{\n  \"changes\": {}\n}\n```"
+		patch = "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command."
+		exec  = "Warning: The maximum number of unified exec processes you can keep open is 60 and you currently have 61 " +
+			"processes open. Reuse older processes or close them to prevent automatic pruning of old processes"
+	)
+	alone := []string{setup, shell, editor, moved, patch, exec,
+		"This is the Qwen Code. We are setting up the context for our chat.\nMy operating system is: linux",
+		"Here is the user's editor context. This is for your information only.\nActive file:\n  Path: /a.go",
+		"Here is a summary of changes in the user's editor context. This is for your information only.\nFiles closed:\n- a",
+		"The following tool was executed by the user", "What did we do so far?", "Continue if you have next steps",
+		"Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.",
+		"Summarize the task tool output above and continue with your task.",
+		"<codex_internal_context source=\"goal\">\nx\n</codex_internal_context>",
+		"<hook_prompt hook_run_id=\"h1\">x</hook_prompt>", "<teammate-message teammate_id=\"a\">\nx\n</teammate-message>",
+	}
+	for _, name := range []string{"session_context", "skill", "goal_context", "recommended_plugins", "user_info",
+		"environment_info", "workspace_info"} {
+		alone = append(alone, "<"+name+">\nx\n</"+name+">")
+	}
+	for _, text := range alone {
+		m := abi.Message{Role: abi.RoleUser, Content: abi.Text(text)}
+		if got := abi.Origins([]abi.Message{m})[0]; got != abi.FromHarness || m.Words() != "" {
+			t.Errorf("from %d with %q: %s", got, m.Words(), text)
+		}
+		m.Content = abi.Parts(abi.TextPart(text), abi.TextPart(task))
+		if got := m.Words(); got != task {
+			t.Errorf("words in a part behind it are %q: %s", got, text)
+		}
+	}
+	for _, text := range []string{setup, shell, editor, moved, patch, exec, alone[len(alone)-1]} {
+		m := abi.Message{Role: abi.RoleUser, Content: abi.Text(text + "\n\n" + task)}
+		if got := m.Words(); got != task {
+			t.Errorf("words behind it are %q: %s", got, text)
+		}
+	}
+	for _, text := range []string{
+		"I ran the following shell command:\n```sh\nmake\n```\nand it fails.",
+		"I ran the following shell command and it fails: make", "Here is the user's editor context, what is wrong in it?",
+		"The following tool was executed by the user and broke the build: gen.sh", "What did we do so far? Then mend it.",
+		"Continue if you have next steps, else mend it.", "Summarize the task tool output above.",
+		"Warning: apply_patch fails",
+		"Instructions from: the meeting\nMend it.", "Instructions from: /srv/kw/AGENTS.md",
+		"--- Context from: my notes ---\nMend it.", "Contents of /srv/kw/CLAUDE.md:\nMend it.",
+		"<skills>\nMend it.\n</skills>", "<user_information>x</user_information>",
+	} {
+		m := abi.Message{Role: abi.RoleUser, Content: abi.Text(text)}
+		if !m.IsPerson() || m.IsInstructions() || m.Words() != text {
+			t.Errorf("a person: %v with %q: %s", m.IsPerson(), m.Words(), text)
+		}
 	}
 }
 
