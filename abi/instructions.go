@@ -19,6 +19,9 @@ var shownHeads = slices.Concat(fileHeads, []string{"Contents of "})
 // instructionFiles are the names of files in which projects keep their instructions.
 var instructionFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md"}
 
+// instructionWords are of what each such form has one.
+var instructionWords = []string{"nstructions", "INSTRUCTIONS", ".md", "claudeMd"}
+
 // IsInstructions reports whether m holds the instructions of a project: its kind
 // says so, or it has the form in which harnesses place such a file in a log.
 func (m *Message) IsInstructions() bool {
@@ -33,6 +36,9 @@ func (m *Message) IsInstructions() bool {
 // areInstructions reports whether a text has the form in which harnesses place the instructions of a project, also
 // behind other things that they write. Elements of theirs that show such a file are none beside words of a person.
 func areInstructions(text string) bool {
+	if !slices.ContainsFunc(instructionWords, func(s string) bool { return strings.Contains(text, s) }) {
+		return false // most texts; others are read several times
+	}
 	text = strings.TrimSpace(text)
 	for range maxCommands {
 		if a := asideOf(text); a != nil {
