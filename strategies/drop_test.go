@@ -186,9 +186,9 @@ func checkCut(t *rapid.T, v *strategies.View, room int, cut []string) {
 // larger than half of the space.
 func checkOldestFirst(t *rapid.T, v *strategies.View, gone map[string]bool, space int) {
 	t.Helper()
-	stayed := false
+	stayed, answered := false, strategies.Answered(v)
 	for _, u := range v.Units {
-		if !v.Candidate(u) {
+		if !v.Candidate(u) || len(answered) > 0 && u[0] == answered[0] {
 			continue
 		}
 		id := v.Messages[u[0]].ID

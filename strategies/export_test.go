@@ -10,6 +10,7 @@ import (
 var (
 	ShortenRecent = shortenRecent
 	PruneNotice   = pruneNotice
+	Answered      = answered
 )
 
 // Cap is what caps giants: limit tokens for each.

@@ -122,11 +122,11 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 		return nil
 	}
 	left := v.beside(note).less(v.fixed())
+	half := size{left.tokens / 2, left.bytes / 2}
 	answered := keepsAnswered(v, left, &keep)
 	if answered >= 0 {
 		left = left.less(v.size(v.Units[v.UnitOf[answered]]))
 	}
-	half := size{left.tokens / 2, left.bytes / 2}
 	gone := make([]bool, len(v.Messages))
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]

@@ -38,7 +38,9 @@ func report(text string) string {
 			continue
 		}
 		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
-			return goingOn(closingIn(maxReport, l.text+rest))
+			if said := closingIn(maxReport, l.text+rest); said != "" {
+				return goingOn(said)
+			}
 		}
 		break
 	}

@@ -128,6 +128,7 @@ func (r *walk) message(i int) {
 		r.thread.stays(m)
 		r.todos.stays(m)
 		r.thread.stands(cmp.Or(r.before[m.ToolCallID], m))
+		r.thread.standing.use.Acted = r.thread.standing.use.Acted || m.Kind == abi.KindSummary // it may tell of more
 	case m.Kind == abi.KindSummary:
 		r.summaryAt(i)
 	default:
@@ -157,6 +158,7 @@ func (r *walk) summaryAt(i int) {
 	f := r.summary(r.Messages[i].Text())
 	shift := r.thread.takeOver(f)
 	r.thread.since = became{}
+	r.thread.standing.use.Acted = r.thread.standing.use.Acted || f.foreign || len(f.turns) == 0
 	if f.foreign {
 		r.past.written(max(r.thread.n, r.thread.known), r.Messages[i+1:], r.origins[i+1:])
 	}

@@ -117,6 +117,9 @@ func readHead(line string) (t turn, ok bool) {
 	return t, to == "" && (stays == "" || stays == staysAbove || stays == staysBelow)
 }
 
+// maxFolded is how many numbers of a line that stands for many turns are remembered.
+const maxFolded = 10_000
+
 // toldOf is how many times longer words were, about, of which a note tells the most telling.
 const toldOf = 2
 
@@ -130,9 +133,12 @@ func (t *thread) takeOver(e *former) (shift int) {
 	if k := len(t.turns) - 1; k >= 0 && t.silent {
 		silent = []turn{t.turns[k]}
 	}
-	t.end("")
-	if t.turns, t.waits = append(t.turns, t.waits...), nil; len(t.turns) > 0 {
-		shift = t.turns[len(t.turns)-1].n
+	if t.end(""); len(silent) > 0 && len(t.turns) > 0 && t.turns[len(t.turns)-1].n == silent[0].n {
+		silent = nil // it is there still
+	}
+	t.turns, t.waits = append(t.turns, t.waits...), nil
+	for i := range t.turns {
+		shift = max(shift, t.turns[i].n)
 	}
 	for i := range e.turns {
 		t.talked += toldOf * len(e.turns[i].said)
@@ -173,7 +179,7 @@ func (t *thread) resume(turns, silent []turn) {
 	}
 	t.used = make(map[int]bool)
 	for _, o := range slices.Concat(before, t.turns) {
-		for n := o.n - max(0, o.folded-1); n <= o.n; n++ {
+		for n := o.n - min(max(0, o.folded-1), maxFolded); n <= o.n; n++ {
 			t.used[n] = true
 		}
 	}

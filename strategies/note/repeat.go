@@ -67,17 +67,22 @@ type replays struct {
 	within bool   // what an earlier note tells is said again, and answered in the same words
 }
 
-// sameEvents marks messages that are the same event as an earlier one: the same text of the same moment.
+// sameEvents marks messages that are the same event as an earlier one: the same text and calls of the same moment. A
+// short one is only beside another one: people say "continue" twice within a moment that is told by the minute.
 func sameEvents(msgs []abi.Message) []bool {
-	type event struct{ role, moment, text, call string }
+	type event struct{ role, moment, text, calls string }
 	marks, seen := make([]bool, len(msgs)), make(map[event]bool)
 	for i := range msgs {
 		m := &msgs[i]
-		if m.Timestamp == "" || len(m.ToolCalls) > 0 || m.Kind != "" {
+		if m.Timestamp == "" || m.Kind != "" {
 			continue
 		}
 		e := event{string(m.Role), m.Timestamp, m.Text(), m.ToolCallID}
-		marks[i], seen[e] = seen[e], true
+		for k := range m.ToolCalls {
+			e.calls += "\x00" + m.ToolCalls[k].ID + "\x00" + m.ToolCalls[k].Arguments
+		}
+		long := len(e.text)+len(e.calls) >= minRepeated || i > 0 && marks[i-1]
+		marks[i], seen[e] = seen[e] && long, true
 	}
 	return marks
 }
@@ -93,23 +98,30 @@ func (r *replays) holds(msgs []abi.Message, i int, persons []bool, told []turn) 
 	return r.same[i] || r.within && msgs[i].Kind == ""
 }
 
-// answerTo is what the agent said first to message i.
-func answerTo(msgs []abi.Message, i int, persons []bool) string {
+// answerTo is what the agent said last to message i; empty where it called something: that was done once more.
+func answerTo(msgs []abi.Message, i int, persons []bool) (text string) {
 	for i++; i < len(msgs) && !persons[i]; i++ {
-		if text := strings.TrimSpace(msgs[i].Text()); msgs[i].Role == abi.RoleAssistant && text != "" {
-			return text
+		if len(msgs[i].ToolCalls) > 0 || msgs[i].Role == abi.RoleTool {
+			return ""
+		}
+		if said := strings.TrimSpace(msgs[i].Text()); msgs[i].Role == abi.RoleAssistant && said != "" {
+			text = said
 		}
 	}
-	return ""
+	return text
 }
 
-// answeredBy reports whether the words with which an agent closed a turn, as they are told, are those of a text.
+// answeredBy reports whether all that is told of the words with which an agent closed a turn stands in a text.
 func (t *turn) answeredBy(text string) bool {
-	flat := clip.OneLine(plain(text))
-	for _, part := range strings.Split(clip.OneLine(t.said), strings.TrimSpace(leftOutHere)) {
-		if part = strings.TrimSpace(part); len(part) >= minRepeated {
-			return strings.Contains(flat, clip.Head(part, minRepeated))
+	flat, told := clip.OneLine(plain(text)), 0
+	for _, part := range strings.Split(clip.OneLine(plain(t.said)), strings.TrimSpace(leftOutHere)) {
+		part = strings.TrimSpace(part)
+		if len(part) < minRepeated {
+			continue
+		}
+		if told++; !strings.Contains(flat, clip.Head(part, minRepeated)) {
+			return false
 		}
 	}
-	return false
+	return told > 0
 }

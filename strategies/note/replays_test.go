@@ -49,6 +49,23 @@ func TestReplaysAreToldOnce(t *testing.T) {
 		text := render(msgs[:half], note.Options{})
 		told(thread(render(session(summary(text), msgs[half:]), note.Options{})))
 	})
+	t.Run("what was called anew is told", func(t *testing.T) {
+		before := summary(render(msgs[:4], note.Options{}))
+		next := session(before, user(ask(1)), edit("/srv/kw/a.go", "ok", false), said(answer(1)))
+		if got := thread(render(next, note.Options{})); !strings.Contains(got, "Changed: a.go (edited)") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("short words of one moment are not one event", func(t *testing.T) {
+		var day []abi.Message
+		for _, m := range session("continue", said("Done once."), "continue", said("Done twice.")) {
+			m.Timestamp = "2026-05-15T00:00:00Z"
+			day = append(day, m)
+		}
+		if got := thread(render(day, note.Options{})); strings.Count(got, "> continue") != 2 {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("what is said again and answered otherwise is told again", func(t *testing.T) {
 		words := ask(1)
 		before := summary(render(msgs[:4], note.Options{}))

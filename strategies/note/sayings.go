@@ -84,11 +84,15 @@ func sayAnswered(v *view, steps []step, budget int) (cost int) {
 	if i < 1 || v.turns[i-1].lines == "" || !isAnswer(cmp.Or(v.turns[i].words, v.turns[i].opens)) || v.folded(i-1) {
 		return 0
 	}
-	if !slices.ContainsFunc(steps, func(s step) bool { return s.turn == v.turns[i].n }) {
+	said := func(s step) bool { return s.said != "" && s.turn == v.turns[i].n }
+	if !slices.ContainsFunc(steps, said) {
 		return 0 // it is the last that was said, and told so
 	}
 	return say(v, i-1, budget)
 }
+
+// toldAbove stands for a line of a turn that is told in the words above it: it is not written.
+const toldAbove = " "
 
 // unlist leaves out the entries of a list that a turn answers, where the words that hold it stand above, all of them.
 func unlist(v *view, i int, left *int) {
@@ -98,7 +102,7 @@ func unlist(v *view, i int, left *int) {
 	for k, line := range v.turns[i].came {
 		if strings.HasPrefix(line, listedMark) && v.came[i][k] != "" {
 			*left += v.count(v.came[i][k]) + 2
-			v.came[i][k] = ""
+			v.came[i][k] = toldAbove
 		}
 	}
 }
@@ -106,6 +110,11 @@ func unlist(v *view, i int, left *int) {
 // maxAsWritten is of how many turns the words of the agent may be told as they were written: what is older was mostly
 // done or changed since, and the newest messages need the room.
 const maxAsWritten = 8
+
+// tellsAll reports whether lines on a turn are told, each of them.
+func tellsAll(told, came []string) bool {
+	return slices.EqualFunc(told, came, func(a, b string) bool { return a == b || a == toldAbove })
+}
 
 // sayable reports whether all is said of the agent's words of a turn that may be.
 func sayable(v *view, i int) bool {
@@ -118,6 +127,7 @@ func sayable(v *view, i int) bool {
 
 // toldElsewhere reports whether the lines of an agent's words are told where it stood at the end.
 func toldElsewhere(v *view, t *turn) bool {
-	first, _, _ := strings.Cut(t.lines, "\n")
-	return strings.Contains(v.stood, "- "+agentMark+first+"\n")
+	first, rest, _ := strings.Cut(t.lines, "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	return strings.Contains(v.stood+"\n", "- "+agentMark+first+"\n"+second+"\n")
 }

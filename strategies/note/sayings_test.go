@@ -126,7 +126,7 @@ func TestAnsweredPlanComesFirst(t *testing.T) {
 	features.Proves(t, "N13")
 	long := strings.Repeat("The island has one road and no cars. ", 20)
 	head := session("Look at the island.", said(long), "And at the next one.", said(long), "Plan it.", said(planned))
-	goes := session("yeah, let's give it a try", run("ls", "a.go", false))
+	goes := session("yeah, let's give it a try", said("I look first."), run("ls", "a.go", false))
 	tail := session(said("I go on."), run("ls", "x", false))
 	msgs := session(head, goes, tail)
 	got := thread(write(goneUpTo(len(head)+len(goes), msgs), note.Options{Budget: 1000}))

@@ -264,7 +264,10 @@ func withGaps(shown, all []saying) (told []string) {
 }
 
 // isFence reports whether a line begins or ends a block of code.
-func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), fence) }
+func isFence(line string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), fence)
+	return ok && !strings.Contains(rest, fence) // not a block of one line
+}
 
 // padding is white space that draws a table or a box.
 var padding = lazy.Regexp(` {3,}`)

@@ -353,7 +353,7 @@ func (v *view) whole(i int) bool {
 func (v *view) complete() bool {
 	for i := range v.turns {
 		t := &v.turns[i]
-		if t.folded == 0 && (!v.whole(i) || !slices.Equal(v.came[i], t.came) || !sayable(v, i)) {
+		if t.folded == 0 && (!v.whole(i) || !tellsAll(v.came[i], t.came) || !sayable(v, i)) {
 			return false
 		}
 	}
@@ -499,6 +499,10 @@ func (v *view) shown(i int) (lines []string) {
 	for k, line := range v.came[i] {
 		if v.turns[i].came[k] == workedOn {
 			worked, line = len(lines), workedOn // whether there is room or not: it would read as if nobody had
+		}
+		if line == toldAbove {
+			told = true
+			continue
 		}
 		if line != "" && line != untold {
 			told = told || line != workedOn && !strings.HasPrefix(line, work.Besides)

@@ -381,7 +381,7 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 	if len(fuller) <= len(said) {
 		fuller = ""
 	}
-	if written != "" {
+	if written != "" && !strings.HasSuffix(written, fence) {
 		written = t.standing.dated(written)
 	}
 	return said, fuller, written

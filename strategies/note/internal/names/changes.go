@@ -31,7 +31,7 @@ func (f facts) String() string {
 		parts = append(parts, "written")
 	}
 	if f.edits > 1 {
-		if count = timesMark + strconv.Itoa(f.edits); len(parts) > 0 {
+		if count = timesMark + strconv.Itoa(f.edits); f.created {
 			parts[0] += madeBefore // the edits are counted, and came behind that
 		}
 	} else if f.edits == 1 {

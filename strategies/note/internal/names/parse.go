@@ -186,7 +186,7 @@ func parseFacts(times, about string) (f facts) {
 		switch {
 		case part == "created", part == "created"+madeBefore:
 			f.created = true
-		case part == "written", part == "written"+madeBefore:
+		case part == "written":
 			f.written = true
 		case part == "deleted":
 			f.deleted = true
