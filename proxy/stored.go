@@ -223,7 +223,7 @@ func (e archive) recognize(ctx context.Context) {
 	}
 	e.seen = e.wire.digests(e.doc, &e.family.known)
 	e.restore(ctx)
-	count := func(elements int) int { return extent{e.exchange}.messagesIn(ctx, elements) }
+	count := func(elements int) int { return extent(e).messagesIn(ctx, elements) }
 	e.branch = e.family.branch(e.seen, count)
 	e.inForce(ctx)
 	if e.noted != nil && !e.branch.has(e.noted.record) { // what was before it is gone for good
