@@ -34,12 +34,14 @@ type Work struct {
 	answers  []string     // of the person
 	// objections are what the person said to calls that they did not allow.
 	objections []string
-	agents     []string // what was handed to other agents
-	reports    []string // what they reported
-	looks      int      // reads and searches
-	others     int      // other commands
-	tries      *tries
-	before     map[string]*action.Action // the last call to each tool that changed something
+	// cancelled are the calls that a harness did not run, as one beside them failed, and that did not run later.
+	cancelled []string
+	agents    []string // what was handed to other agents
+	reports   []string // what they reported
+	looks     int      // reads and searches
+	others    int      // other commands
+	tries     *tries
+	before    map[string]*action.Action // the last call to each tool that changed something
 }
 
 // check is a test, a build or the like, or several that ran together, and how often it ended how.
@@ -198,6 +200,16 @@ func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Out
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
 	o := w.harness.Of(m, a)
+	if a.Kind == action.Runs || a.Kind == action.Changes {
+		what := whole(a)
+		if a.Kind == action.Changes {
+			what = a.Tool + " " + w.Name(a.Path())
+		}
+		w.cancelled = slices.DeleteFunc(w.cancelled, func(o string) bool { return o == what })
+		if o.Dropped {
+			w.cancelled = append(w.cancelled, what)
+		}
+	}
 	if o.Dropped {
 		return nil, o
 	}
@@ -341,6 +353,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
 		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
+	add("Not run, as a call beside it failed: ", w.cancelled, ", ")
 	add("No result in the log: ", w.Unanswered(), ", ")
 	add("The person did not allow a call, and said: ", w.objections, " / ")
 	add("The person answered: ", w.answers, " / ")
