@@ -6,10 +6,9 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
-
-const noticeStart = "[Pruned — "
 
 // maxReference is the most bytes of the reference in a notice: the name of a tool and what
 // [toolcall.Subject] says of its call.
@@ -17,7 +16,7 @@ const maxReference = 256
 
 // pruneNotice returns the text that stands for n tokens of pruned text. In the middle of a text it has
 // a line of its own, and stands for what was left out there.
-func pruneNotice(n int) string { return noticeStart + strconv.Itoa(n) + " tokens]" }
+func pruneNotice(n int) string { return excerpt.Pruned + strconv.Itoa(n) + " tokens]" }
 
 // referenceNotice returns a notice that also says what the text came from, so that the agent can get it
 // again: the tool, and the path or the command of its call. Where the call says nothing it is the plain
@@ -40,7 +39,7 @@ func referenceNotice(n int, call *abi.ToolCall) string {
 // isNotice reports whether text is nothing but a notice. Pruning that again could make it shorter, but
 // would lose how much it stands for.
 func isNotice(text string) bool {
-	rest, ok := strings.CutPrefix(text, noticeStart)
+	rest, ok := strings.CutPrefix(text, excerpt.Pruned)
 	if !ok {
 		return false
 	}

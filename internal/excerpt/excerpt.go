@@ -12,6 +12,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
+// Pruned begins the notice that stands for pruned text, whoever wrote it: "[Pruned — 6103 tokens]".
+const Pruned = "[Pruned — "
+
 // LeftOut stands in every mark.
 const LeftOut = " characters left out here"
 

@@ -66,6 +66,28 @@ func TestWhatSkillsForbid(t *testing.T) {
 			text = render(session(summary(text)), note.Options{})
 		}
 	})
+	t.Run("no document that a person wants replaced, or looked at", func(t *testing.T) {
+		const doc = "# Task\n\n## Acceptance Criteria\n\n- [ ] no lease is lost\n\nDo NOT block the table.\n"
+		read := called("Read", map[string]any{"file_path": "/srv/kw/docs/TASK-LEASE.md"}, doc, false)
+		for _, words := range []string{"Replace docs/TASK-LEASE.md.", "Is docs/TASK-LEASE.md still right?"} {
+			text := render(session(words, read, said("Yes.")), note.Options{})
+			if strings.Contains(text, "What skills") || strings.Contains(text, "block the table") {
+				t.Errorf("%s:\n%s", words, text)
+			}
+		}
+	})
+	t.Run("of a note by an earlier version too", func(t *testing.T) {
+		text := render(session("Answer the review.", review, said("Read."), "Go on.", said("Yes.")), note.Options{})
+		const earlier = "## What skills, files of rules and later messages of the system say"
+		heading, _, _ := strings.Cut(want, "\n")
+		old := strings.Replace(text, heading, earlier, 1)
+		if !strings.Contains(old, earlier) {
+			t.Fatalf("no rules in\n%s", text)
+		}
+		if got := render(session(summary(old)), note.Options{}); got != render(session(summary(text)), note.Options{}) {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("little room", func(t *testing.T) {
 		text := render(session("Answer the review.", review, said("Read.")), note.Options{Budget: 140})
 		if !strings.Contains(text, "- [1] skill receiving-review from ") || strings.Contains(text, "not merge") {

@@ -76,13 +76,13 @@ func Build(ctx context.Context, s Session) *Note {
 	}
 	n.loads.modified = n.Files().Modified
 	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.loads.modified), Session: s, origins: origins,
-		prefix: prefix, last: last, before: results(s.Pruned)}
-	again, persons := replays{same: sameEvents(s.Messages)}, fromPersons(origins)
+		prefix: prefix, last: last, before: results(s.Pruned), replays: replays{same: sameEvents(s.Messages)}}
+	persons := fromPersons(origins)
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return n
 		}
-		if !again.holds(s.Messages, i, persons, r.thread.turns) {
+		if !r.replays.holds(s.Messages, i, persons) {
 			r.message(i)
 		}
 	}
@@ -110,6 +110,7 @@ type walk struct {
 	*Note
 	*thread
 	Session
+	replays replays
 	origins []abi.Origin
 	prefix  int                     // where the messages end that always stay
 	last    int                     // the place of the last message that goes
@@ -157,6 +158,7 @@ func (r *walk) personAt(i int) {
 func (r *walk) summaryAt(i int) {
 	f := r.summary(r.Messages[i].Text())
 	shift := r.thread.takeOver(f)
+	r.replays.tells(f.turns)
 	r.thread.since = became{}
 	r.thread.standing.use.Acted = r.thread.standing.use.Acted || f.foreign || len(f.turns) == 0
 	if f.foreign {

@@ -63,8 +63,21 @@ const minRepeated = 40
 // replays are the messages that a harness writes anew which records its conversation for each of its calls: each is
 // told once, where it stood first.
 type replays struct {
-	same   []bool // it is the same event as an earlier one
-	within bool   // what an earlier note tells is said again, and answered in the same words
+	same   []bool          // it is the same event as an earlier one
+	told   map[string]turn // of an earlier note, by their words
+	within bool            // what an earlier note tells is said again, and answered in the same words
+}
+
+// tells takes the turns of an earlier note. Short words are said twice by chance.
+func (r *replays) tells(turns []turn) {
+	for i := range turns {
+		if t := turns[i]; len(t.words) >= minRepeated {
+			if r.told == nil {
+				r.told = make(map[string]turn)
+			}
+			r.told[t.words] = t
+		}
+	}
 }
 
 // sameEvents marks messages that are the same event as an earlier one: the same text and calls of the same moment. A
@@ -88,12 +101,10 @@ func sameEvents(msgs []abi.Message) []bool {
 }
 
 // holds reports whether message i is one. Of what an earlier note tells it is known by the words of both.
-func (r *replays) holds(msgs []abi.Message, i int, persons []bool, told []turn) bool {
-	if m := &msgs[i]; persons[i] && len(m.Words()) >= minRepeated {
-		k := slices.IndexFunc(told, func(t turn) bool { return t.id == "" && t.words == m.Words() })
-		r.within = k >= 0 && told[k].answeredBy(answerTo(msgs, i, persons))
-	} else if persons[i] {
-		r.within = false
+func (r *replays) holds(msgs []abi.Message, i int, persons []bool) bool {
+	if persons[i] {
+		t, ok := r.told[msgs[i].Words()]
+		r.within = ok && t.answeredBy(answerTo(msgs, i, persons))
 	}
 	return r.same[i] || r.within && msgs[i].Kind == ""
 }

@@ -88,7 +88,12 @@ func sayAnswered(v *view, steps []step, budget int) (cost int) {
 	if !slices.ContainsFunc(steps, said) {
 		return 0 // it is the last that was said, and told so
 	}
-	return say(v, i-1, budget)
+	if cost = say(v, i-1, budget); cost > 0 {
+		left := 0
+		unlist(v, i, &left)
+		cost -= left
+	}
+	return cost
 }
 
 // toldAbove stands for a line of a turn that is told in the words above it: it is not written.

@@ -82,6 +82,15 @@ func TestBlocksEndAtGaps(t *testing.T) {
 	}
 }
 
+// TestQuotesInCode: lines of code are told as they are; what an agent quotes is told apart from words of persons.
+func TestQuotesInCode(t *testing.T) {
+	features.Proves(t, "N13")
+	const want = "Agent: » as you said\n  ```\n  > go build\n  ```\n  » and so on"
+	if got := note.LastWords("> as you said\n```\n> go build\n```\n> and so on", 300); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestReportsOfOtherAgents: what another agent reported is told, without what it announces.
 func TestReportsOfOtherAgents(t *testing.T) {
 	features.Proves(t, "A6")

@@ -262,6 +262,28 @@ func TestCheckThatPassesInWhatStays(t *testing.T) {
 	}
 }
 
+// TestCancelledCallThatRunsInWhatStays: a call that its harness did not run is not told as that where it ran later, in
+// what stays too.
+func TestCancelledCallThatRunsInWhatStays(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	cancelled := run("go test ./store", "<tool_use_error>Sibling tool call errored</tool_use_error>", true)
+	again := run("go test ./store", "ok  \tkw/store\t0.2s", false)
+	const want = "- Not run, as a call beside it failed: `go test ./store`"
+	msgs := session("Mend it.", cancelled, edit("/srv/kw/a.go", "ok", false), again, said("Done."))
+	for _, stays := range []bool{false, true} {
+		s := gone(msgs)
+		if stays {
+			s.Gone[5], s.Gone[6] = false, false
+		}
+		if got := thread(write(s, note.Options{})); strings.Contains(got, "Not run") {
+			t.Errorf("it ran, in what stays %v:\n%s", stays, got)
+		}
+	}
+	if got := thread(render(msgs[:5], note.Options{})); !strings.Contains(got, want) {
+		t.Errorf("it never ran:\n%s", got)
+	}
+}
+
 // TestStandingOfWhatStays: how things stood is told of all messages up to the last that goes, of those that stay in
 // between too.
 func TestStandingOfWhatStays(t *testing.T) {

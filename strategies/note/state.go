@@ -279,15 +279,17 @@ const drawn = "-|: ─━═│┌┐└┘├┤┬┴┼╭╮╰╯"
 // between others. Their places are those in the list.
 func wordLines(said string) (lines []saying) {
 	var o outline
+	code := false
 	for raw := range strings.Lines(said) {
 		line := strings.TrimSpace(raw)
 		if strings.Trim(line, drawn) == "" {
 			continue
 		}
-		if rest, quotes := strings.CutPrefix(line, ">"); quotes { // words of persons stand behind ">"
+		code = code != isFence(line)
+		if rest, quotes := strings.CutPrefix(line, ">"); quotes && !code { // words of persons stand behind ">"
 			line = "»" + rest
 		}
-		if strings.Contains("│|┃║", string([]rune(line)[:1])) {
+		if first, _ := utf8.DecodeRuneInString(line); strings.ContainsRune("│|┃║", first) {
 			line = padding().ReplaceAllString(line, "  ")
 		}
 		shown := strings.TrimRight(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\r\n") + shortened(line, maxLine)

@@ -304,6 +304,15 @@ func TestWhatStays(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a note by an earlier version says the same in other words", func(t *testing.T) {
+		later := func(text string) string {
+			return write(gone(session(summary(text), msgs[4], msgs[7:], said("All done."), "Thanks.")), note.Options{})
+		}
+		old := strings.Replace(text, "What followed stands below.", "It goes on below.", 1)
+		if got := later(old); old == text || got != later(text) || strings.Contains(got, "below.") {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("a turn that stays as a whole is not told", func(t *testing.T) {
 		if got := thread(write(goneUpTo(3, msgs), note.Options{})); strings.Contains(got, "[2]") {
 			t.Errorf("%s", got)

@@ -69,7 +69,7 @@ func (f facts) String() string {
 	return count + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// madeBefore is said of a file that was created or written, and then edited as often as is counted.
+// madeBefore is said of a file that was created, and then edited as often as is counted.
 const madeBefore = " before"
 
 // madeAgain is said of a folder that was deleted and is there again.

@@ -4,13 +4,11 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 )
 
 // What is left out of a text is marked in it with how much that was, by this host and by harnesses: the number is no
 // name, and a harness cuts within words.
-
-// prunedMark begins the mark of text that was pruned: "[Pruned — 6103 tokens]".
-const prunedMark = "[Pruned — "
 
 // truncations end the marks of harnesses: "... [92611 characters truncated] ...".
 var truncations = []string{" characters truncated]", " chars truncated]", " lines truncated]", " bytes truncated]",
@@ -20,14 +18,14 @@ var truncations = []string{" characters truncated]", " chars truncated]", " line
 // where it begins with none. splits: the word behind it is the rest of one.
 func cutMark(s string) (length int, splits bool) {
 	head := "["
-	if strings.HasPrefix(s, prunedMark) {
-		head = prunedMark
+	if strings.HasPrefix(s, excerpt.Pruned) {
+		head = excerpt.Pruned
 	}
 	end := len(head) + clip.Digits(s[len(head):])
 	if end == len(head) {
 		return 0, false
 	}
-	if head == prunedMark {
+	if head == excerpt.Pruned {
 		return end, false
 	}
 	for _, mark := range truncations {

@@ -21,8 +21,8 @@ const (
 	headCut = " …"
 )
 
-// excerpt is what is quoted of an output: lines of it, by their places, and those whose place is not known.
-type excerpt struct {
+// quotation is what is quoted of an output: lines of it, by their places, and those whose place is not known.
+type quotation struct {
 	lines     []string // of the output
 	at        []int    // the places of those that are quoted
 	told      []string // as they are quoted
@@ -33,7 +33,7 @@ type excerpt struct {
 // the lines that say what went wrong, the one that says why, and where the last of them is.
 func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 	text = strings.TrimSpace(text)
-	e := excerpt{lines: strings.Split(text, "\n")}
+	q := quotation{lines: strings.Split(text, "\n")}
 	head := ""
 	if failed {
 		head = clip.Whole(text, maxVerbatim)
@@ -45,74 +45,76 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 	quoted := func(line string) bool { return strings.Contains(head, strings.TrimSuffix(line, headCut)) }
 	telling, lines := []int(nil), worst(o.Lines)
 	if ran {
-		telling = outcome.Telling(e.lines)
+		telling = outcome.Telling(q.lines)
 	}
 	if len(telling) > 0 {
 		lines = lines[:min(1, len(lines))]
 	}
 	for _, at := range telling {
-		if line := clip.Whole(strings.TrimSpace(e.lines[at]), maxVerbatim); at >= begins-1 && !quoted(line) {
-			e.put(at, line)
+		if line := clip.Whole(strings.TrimSpace(q.lines[at]), maxVerbatim); at >= begins-1 && !quoted(line) {
+			q.put(at, line)
 		}
 	}
 	for _, line := range lines {
 		if !quoted(line) {
-			e.add(line, begins)
+			q.add(line, begins)
 		}
 	}
-	if why := strings.TrimSuffix(outcome.Reason(text), headCut); ran && len(telling) == 0 && why != "" && !quoted(why) {
-		e.add(outcome.Reason(text), begins)
+	if ran && len(telling) == 0 {
+		if why := outcome.Reason(text); why != "" && !quoted(why) {
+			q.add(why, begins)
+		}
 	}
-	if len(e.at) > 0 && e.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted
+	if len(q.at) > 0 && q.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted
 		head, begins = head[:max(0, strings.LastIndexByte(head, '\n'))], begins-1
 	}
-	e.place(begins)
-	return e.String(head, begins, len(o.Lines) > maxErrorLines)
+	q.place(begins)
+	return q.String(head, begins, len(o.Lines) > maxErrorLines)
 }
 
 // add quotes a line, which is the first with this text from a place on that is not quoted yet.
-func (e *excerpt) add(line string, from int) {
+func (q *quotation) add(line string, from int) {
 	text := strings.TrimSuffix(line, headCut)
-	if slices.ContainsFunc(slices.Concat(e.told, e.elsewhere), func(o string) bool { return strings.Contains(o, text) }) {
+	if slices.ContainsFunc(slices.Concat(q.told, q.elsewhere), func(o string) bool { return strings.Contains(o, text) }) {
 		return
 	}
-	for i := max(0, from-1); i < len(e.lines); i++ {
-		head := strings.TrimSpace(e.lines[i]) // "ERROR:" is quoted with the line below
+	for i := max(0, from-1); i < len(q.lines); i++ {
+		head := strings.TrimSpace(q.lines[i]) // "ERROR:" is quoted with the line below
 		heads := strings.HasSuffix(head, ":") && strings.HasPrefix(text, head+" ")
-		if !slices.Contains(e.at, i) && (heads || strings.Contains(e.lines[i], text)) {
-			e.put(i, line)
+		if !slices.Contains(q.at, i) && (heads || strings.Contains(q.lines[i], text)) {
+			q.put(i, line)
 			return
 		}
 	}
-	e.elsewhere = append(e.elsewhere, line)
+	q.elsewhere = append(q.elsewhere, line)
 }
 
 // put quotes the line at a place.
-func (e *excerpt) put(at int, line string) {
-	i, _ := slices.BinarySearch(e.at, at)
-	e.at, e.told = slices.Insert(e.at, i, at), slices.Insert(e.told, i, line)
+func (q *quotation) put(at int, line string) {
+	i, _ := slices.BinarySearch(q.at, at)
+	q.at, q.told = slices.Insert(q.at, i, at), slices.Insert(q.told, i, line)
 }
 
 // place quotes where the last error is that is quoted, or how the output begins where none is.
-func (e *excerpt) place(begins int) {
+func (q *quotation) place(begins int) {
 	var errors []int
-	for i := range e.lines[:min(begins, len(e.lines))] {
-		if i == begins-1 || toolcall.IsFailure(strings.TrimSpace(e.lines[i])) {
+	for i := range q.lines[:min(begins, len(q.lines))] {
+		if i == begins-1 || toolcall.IsFailure(strings.TrimSpace(q.lines[i])) {
 			errors = append(errors, i)
 		}
 	}
-	errors = append(errors, e.at...)
+	errors = append(errors, q.at...)
 	for _, at := range slices.Backward(errors) {
-		i := outcome.Place(e.lines, at)
-		if i >= 0 && i >= begins && !slices.Contains(e.at, i) {
-			e.put(i, clip.Whole(strings.TrimSpace(e.lines[i]), maxVerbatim))
+		i := outcome.Place(q.lines, at)
+		if i >= 0 && i >= begins && !slices.Contains(q.at, i) {
+			q.put(i, clip.Whole(strings.TrimSpace(q.lines[i]), maxVerbatim))
 			return
 		}
 	}
 }
 
 // String is what is quoted behind a head of so many lines. Where there are more of the kind that is said below.
-func (e *excerpt) String(head string, begins int, more bool) string {
+func (q *quotation) String(head string, begins int, more bool) string {
 	var out []string
 	next := begins
 	if head != "" {
@@ -122,21 +124,21 @@ func (e *excerpt) String(head string, begins int, more bool) string {
 		line = strings.TrimSpace(line)
 		return line != "" && !outcome.SaysExit(line) && (len(out) == 0 || !strings.HasSuffix(out[len(out)-1], ": "+line))
 	}
-	for i, at := range e.at {
-		between := e.lines[min(next, at):at]
+	for i, at := range q.at {
+		between := q.lines[min(next, at):at]
 		cut := i == 0 && strings.HasSuffix(head, headCut)
 		if !cut && slices.ContainsFunc(between, says) {
 			out = append(out, gapLine)
 		}
-		out, next = append(out, e.told[i]), at+1
+		out, next = append(out, q.told[i]), at+1
 	}
-	switch cut := len(e.at) == 0 && strings.HasSuffix(head, headCut); {
+	switch cut := len(q.at) == 0 && strings.HasSuffix(head, headCut); {
 	case more:
 		out = append(out, moreLines)
-	case !cut && slices.ContainsFunc(e.lines[min(next, len(e.lines)):], says):
+	case !cut && slices.ContainsFunc(q.lines[min(next, len(q.lines)):], says):
 		out = append(out, gapLine)
 	}
-	return strings.Join(append(out, e.elsewhere...), "\n")
+	return strings.Join(append(out, q.elsewhere...), "\n")
 }
 
 // worst are the lines that say most about what went wrong, in order: those that

@@ -2,6 +2,8 @@ package outcome
 
 import (
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Test runners say at the end, or in a block of its own, what failed and why. That tells more than the first lines that
@@ -61,10 +63,11 @@ func behind(lines []string, at int, message bool) (places []int) {
 // isValue reports whether a line says what was expected, or what came instead.
 func isValue(line string) bool {
 	name, rest, ok := strings.Cut(line, ": ")
-	return ok && rest != "" && values[strings.ToLower(name)]
+	return ok && rest != "" && valueNames[strings.ToLower(name)]
 }
 
-var values = map[string]bool{"left": true, "right": true, "expected": true, "received": true, "actual": true}
+// valueNames are what test runners call them.
+var valueNames = set.Of("left", "right", "expected", "received", "actual")
 
 // panicked is where Rust panicked and why, in one line; empty where it did not.
 func panicked(lines []string) string {

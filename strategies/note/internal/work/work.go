@@ -34,8 +34,9 @@ type Work struct {
 	answers  []string     // of the person
 	// objections are what the person said to calls that they did not allow.
 	objections []string
-	// cancelled are the calls that a harness did not run, as one beside them failed, and that did not run later.
-	cancelled []string
+	// cancelled are the calls that went and that a harness did not run, as one beside them failed. What runs later, in a
+	// message that stays too, is taken from them.
+	cancelled *[]string
 	agents    []string // what was handed to other agents
 	reports   []string // what they reported
 	looks     int      // reads and searches
@@ -89,7 +90,7 @@ type failed struct {
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
 	return &Work{Name: path.Base, Report: firstLine, harness: h, open: make(map[string]*action.Action),
-		before: make(map[string]*action.Action), tries: &tries{made: make(map[string]bool)}}
+		before: make(map[string]*action.Action), tries: &tries{made: make(map[string]bool)}, cancelled: new([]string)}
 }
 
 // Next returns the work of the turn that follows.
@@ -99,10 +100,11 @@ func (w *Work) Next() *Work {
 	return next
 }
 
-// Beside returns the work of messages that stay in the same turn. What was tried out is known to both.
+// Beside returns the work of messages that stay in the same turn. What was tried out, and what did not run yet, is
+// known to both.
 func (w *Work) Beside() *Work {
 	beside := New(w.harness)
-	beside.tries, beside.Name, beside.Report = w.tries, w.Name, w.Report
+	beside.tries, beside.cancelled, beside.Name, beside.Report = w.tries, w.cancelled, w.Name, w.Report
 	return beside
 }
 
@@ -149,7 +151,12 @@ func (w *Work) Result(m *abi.Message) Step {
 		w.objections = append(w.objections, clip.Line(words, maxTold))
 	}
 	a, o := answered(w, m, text)
-	if a == nil {
+	if a != nil && o.Dropped {
+		if name := nameOf(a, w.Name); name != "" {
+			*w.cancelled = append(*w.cancelled, name)
+		}
+	}
+	if a == nil || o.Dropped {
 		return Step{}
 	}
 	alone := w.step(a, text, o)
@@ -185,13 +192,13 @@ func (w *Work) Stays(m *abi.Message) Step {
 		return Step{}
 	}
 	a, o := answered(w, m, text)
-	if a == nil {
+	if a == nil || o.Dropped {
 		return Step{}
 	}
 	return w.step(a, text, o)
 }
 
-// answered is the call that a result answers, and how it ended; nil where it is not known, or did not run.
+// answered is the call that a result answers, and how it ended; nil where it is not known.
 func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Outcome) {
 	a := w.open[m.ToolCallID]
 	if a == nil {
@@ -200,18 +207,12 @@ func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Out
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
 	o := w.harness.Of(m, a)
-	if a.Kind == action.Runs || a.Kind == action.Changes {
-		what := whole(a)
-		if a.Kind == action.Changes {
-			what = a.Tool + " " + w.Name(a.Path())
-		}
-		w.cancelled = slices.DeleteFunc(w.cancelled, func(o string) bool { return o == what })
-		if o.Dropped {
-			w.cancelled = append(w.cancelled, what)
-		}
+	if len(*w.cancelled) > 0 {
+		name := nameOf(a, w.Name)
+		*w.cancelled = slices.DeleteFunc(*w.cancelled, func(other string) bool { return other == name })
 	}
 	if o.Dropped {
-		return nil, o
+		return a, o
 	}
 	if o.Passed {
 		a.Made()
@@ -353,7 +354,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
 		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
-	add("Not run, as a call beside it failed: ", w.cancelled, ", ")
+	add("Not run, as a call beside it failed: ", *w.cancelled, ", ")
 	add("No result in the log: ", w.Unanswered(), ", ")
 	add("The person did not allow a call, and said: ", w.objections, " / ")
 	add("The person answered: ", w.answers, " / ")
@@ -368,18 +369,28 @@ func (w *Work) Lines(name func(path string) string) []string {
 // Unanswered are the calls that were to do something and of which the log has no result.
 func (w *Work) Unanswered() (list []string) {
 	for _, a := range w.open {
-		runs := slices.ContainsFunc(a.Steps, func(s action.Step) bool { return s.Kind != action.Shows })
-		switch {
-		case a.Kind == action.Runs && runs:
-			list = append(list, whole(a))
-		case a.Kind == action.Changes:
-			list = append(list, a.Tool+" "+w.Name(a.Path()))
-		case a.Kind == action.Does:
-			list = append(list, a.Tool+listed(a))
+		if name := nameOf(a, w.Name); name != "" {
+			list = append(list, name)
 		}
 	}
 	slices.Sort(list)
 	return list
+}
+
+// nameOf is how a call is told of which no more is known than that it was to do something; empty where it was to do
+// nothing but look.
+func nameOf(a *action.Action, name func(file string) string) string {
+	switch a.Kind {
+	case action.Runs:
+		if slices.ContainsFunc(a.Steps, func(s action.Step) bool { return s.Kind != action.Shows }) {
+			return whole(a)
+		}
+	case action.Changes:
+		return a.Tool + " " + name(a.Path())
+	case action.Does:
+		return a.Tool + listed(a)
+	}
+	return ""
 }
 
 // Use says what calls were for: some looked, some handed work to other agents, some were to do more, or may have been.
