@@ -166,6 +166,9 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 			Message: fmt.Sprintf("a compaction would free %d of %d tokens: nothing is gained by that, and the session stays "+
 				"as it is", p.view.Total-a.Tokens, p.view.Total)}
 	case b.Tight, p.view.All:
+	case c.plugin != "" && a.Met && !p.met(&a):
+		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: fmt.Sprintf("%d bytes with its summary, %d allowed", bytesOf(a.Messages), p.view.TargetBytes)}
 	case c.plugin != "" && !a.Met:
 		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", a.Tokens, p.view.Target)}
@@ -343,6 +346,11 @@ const (
 	minRefilled = 300
 )
 
+// met reports whether an attempt meets the target, in tokens and in bytes.
+func (p *planner) met(a *attempt) bool {
+	return a.Met && (p.view.TargetBytes == 0 || bytesOf(a.Messages) <= p.view.TargetBytes)
+}
+
 // refill keeps more of the newest messages where the note took less than it had. The
 // note of what goes then still has all that it was allowed.
 func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, failures int) attempt {
@@ -359,7 +367,7 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 			break
 		}
 		better, err := p.fitted(ctx, plan, allowed, failures)
-		if err != nil || !better.Met {
+		if err != nil || !p.met(&better) {
 			break
 		}
 		a = better
@@ -375,7 +383,7 @@ func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, fai
 	fewer, edits := spare.Of(p.view, plan.Supersede, p.view.Target-a.Tokens-refillSlack)
 	if len(fewer) > 0 && len(fewer) < len(plan.Supersede) {
 		plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
-		if better, err := p.fitted(ctx, plan, b.Host, failures); err == nil && better.Met {
+		if better, err := p.fitted(ctx, plan, b.Host, failures); err == nil && p.met(&better) {
 			a = better
 		}
 	}
@@ -391,7 +399,7 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
 		return a
 	}
-	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
+	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), failures); err == nil && p.met(&better) {
 		return better
 	}
 	return a

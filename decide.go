@@ -195,14 +195,16 @@ func due(l *look, now strategies.List) bool {
 		return true
 	case now.Total > l.limits.quiet:
 		return true
-	case l.limits.UpperBytes == 0:
-		return false
 	}
-	bytes := 0
-	for i := range now.Messages {
-		bytes += strategies.Bytes(&now.Messages[i])
+	return l.limits.UpperBytes > 0 && bytesOf(now.Messages) > l.limits.UpperBytes
+}
+
+// bytesOf returns what messages add to the body of a request, in bytes.
+func bytesOf(msgs []abi.Message) (n int) {
+	for i := range msgs {
+		n += strategies.Bytes(&msgs[i])
 	}
-	return bytes > l.limits.UpperBytes
+	return n
 }
 
 // notDue returns why nothing is to be done: the session is too short, or the policy is switched off.
@@ -264,7 +266,8 @@ const (
 func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 	freed := v.Total - a.Tokens
 	return l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= l.limits.quiet &&
-		freed < littleTokens && float64(freed) < littleShare*float64(v.Total)
+		freed < littleTokens && float64(freed) < littleShare*float64(v.Total) &&
+		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
 // canWait reports whether nobody asked for a compaction, and the request fits without.
@@ -328,10 +331,16 @@ func (l *look) overloaded(v *strategies.View, waits bool) string {
 }
 
 // exceeds returns the outcome with a warning, and an error, where even the best result does not fit the
-// window.
+// window. Of a result that has more bytes than a request may have it warns.
 func exceeds(l *look, o outcome) (outcome, error) {
 	after := o.after()
 	if after.Total <= l.limits.Window {
+		if most := l.limits.UpperBytes; most > 0 {
+			if n := bytesOf(after.Messages); n > most {
+				o.warning = joined(o.warning, fmt.Sprintf("%d bytes are left, where a request may have %d (max_bytes), and "+
+					"nothing more can go: pin less, leave out media, or allow more", n, most))
+			}
+		}
 		return o, nil
 	}
 	if tools := l.req.Overhead; tools > l.limits.Window {

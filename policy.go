@@ -115,7 +115,8 @@ type When struct {
 	// large bodies, images above all.
 	MaxBytes int
 	// PaybackCalls, where set, is the most model calls that a compaction of a session that still fits
-	// its window may take to earn back its cost. One that would take more is not made.
+	// its window may take to earn back its cost. One that would take more is not made, unless it is due
+	// at MaxTokens or MaxBytes: these hold whatever it costs.
 	PaybackCalls int
 	// Background compacts while the agent is idle, and puts the result in place at the next call.
 	Background bool

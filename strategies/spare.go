@@ -20,8 +20,8 @@ type Spare struct {
 	Config SummarizeConfig
 }
 
-// Of returns the messages that still go when the newest of gone stay: as many units as fit room tokens.
-// Where output is all that makes the next unit too long, edits cut it to what is left.
+// Of returns the messages that still go when the newest of gone stay: as many units as fit room tokens, and the bytes
+// that the target leaves. Where output is all that makes the next unit too long, edits cut it to what is left.
 func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []abi.Edit) {
 	goes, from, recent, spared := set.Of(gone...), s.Keep.start(v), 0, 0
 	if !s.Keep.Recent() {
@@ -34,6 +34,7 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 			from = 0
 		}
 	}
+	left := v.spared(goes, room)
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]
 		if !goes[v.Messages[u[0]].ID] || u[len(u)-1] < from {
@@ -43,17 +44,17 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 		if spared += len(u); older && len(gone)-spared < s.Config.window() {
 			break
 		}
-		cost := v.UnitTokens(u)
-		if cost > room && !older {
+		cost := v.size(u)
+		if !cost.within(left) && !older {
 			var cut []abi.Edit
-			if cut, cost = unitWithin(v, u, room, v.Asked || s.Keep.Recent()); cost <= room {
+			if cut, cost = unitWithin(v, u, left, v.Asked || s.Keep.Recent()); cost.within(left) {
 				edits = append(edits, cut...)
 			}
 		}
-		if cost > room {
+		if !cost.within(left) {
 			break
 		}
-		room -= cost
+		left = left.less(cost)
 		for _, i := range u {
 			delete(goes, v.Messages[i].ID)
 		}
@@ -85,20 +86,31 @@ func (s *Spare) Shorten(v *View) (*View, []string) {
 	return short, ids
 }
 
-// unitWithin returns edits that cut the output of a unit so that it has at most room tokens, and how
-// many it has with them. Each output is cut to two thirds of room, and to less where somebody named the
-// target or what is to stay. Otherwise a unit that has more goes: kept, it would bring the next
-// compaction nearer.
-func unitWithin(v *View, u abi.Unit, room int, named bool) (edits []abi.Edit, tokens int) {
-	least := room * 2 / 3
+// spared returns what the targets leave where the messages gone go and room tokens are left beside what is inserted.
+func (v *View) spared(gone map[string]bool, room int) size {
+	stays := v.all()
+	for _, u := range v.Units {
+		if gone[v.Messages[u[0]].ID] {
+			stays = stays.less(v.size(u))
+		}
+	}
+	inserted := max(0, v.Target-room-stays.tokens)
+	return size{room, v.beside(inserted).less(stays).bytes}
+}
+
+// unitWithin returns edits that cut the output of a unit so that it has at most the room that is left, and what it takes
+// with them. Each output is cut to two thirds of the room in tokens, and to less where somebody named the target or what
+// is to stay. Otherwise a unit that has more goes: kept, it would bring the next compaction nearer.
+func unitWithin(v *View, u abi.Unit, room size, named bool) (edits []abi.Edit, takes size) {
+	least := room.tokens * 2 / 3
 	if named {
 		least = minCap
 	}
-	tokens = v.UnitTokens(u)
-	for limit := room * 2 / 3; limit >= max(least, minCap) && tokens > room; limit = limit * 4 / 5 {
+	takes = v.size(u)
+	for limit := room.tokens * 2 / 3; limit >= max(least, minCap) && !takes.within(room); limit = limit * 4 / 5 {
 		edits = capped(v, limit, func(i int) bool { return slices.Contains(u, i) })
 		after, _ := v.Edited(edits)
-		tokens = after.UnitTokens(u)
+		takes = after.size(u)
 	}
-	return edits, tokens
+	return edits, takes
 }

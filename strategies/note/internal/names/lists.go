@@ -48,6 +48,9 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	if budget < smallNames && !n.Filed && len(p.lists[listPaths]) == 0 {
 		n.Root = "" // there is no path that is relative to it
 	}
+	if rest != "" && n.Root != "" && !n.Filed { // no list of files stands below it
+		rest, n.Root = n.Root+"\n"+rest, ""
+	}
 	if rest != "" {
 		n.Rest = Heading + "\n" + strings.TrimRight(rest, "\n")
 	}
