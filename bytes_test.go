@@ -22,8 +22,9 @@ func bytesOf(msgs []abi.Message) (n int) {
 
 // picture is a message with an image of so many bytes: few tokens, however large it is.
 func picture(id string, bytes int) abi.Message {
-	return abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("look at this"), abi.RawPart("image",
-		[]byte(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("A", bytes)+`"}}`)))}
+	return abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("look at this"),
+		abi.RawPart("image", []byte(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+
+			strings.Repeat("A", bytes)+`"}}`)))}
 }
 
 // TestBytesWithAModel: with a summary by a model too no more stays than the byte budget holds, and what fits is
@@ -61,7 +62,8 @@ func TestBytesThatStay(t *testing.T) {
 	}
 }
 
-// TestBoundsHoldWhateverTheyCost: a bound in tokens or bytes holds also where a compaction would not earn back its cost.
+// TestBoundsHoldWhateverTheyCost: a bound in tokens or bytes holds also where a compaction would not earn back its
+// cost.
 func TestBoundsHoldWhateverTheyCost(t *testing.T) {
 	features.Proves(t, "A2", "complaint 6")
 	msgs, total := chat(60), 0

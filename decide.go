@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/learned"
@@ -337,8 +338,8 @@ func exceeds(l *look, o outcome) (outcome, error) {
 	if after.Total <= l.limits.Window {
 		if most := l.limits.UpperBytes; most > 0 {
 			if n := bytesOf(after.Messages); n > most {
-				o.warning = joined(o.warning, fmt.Sprintf("%d bytes are left, where a request may have %d (max_bytes), and "+
-					"nothing more can go: pin less, leave out media, or allow more", n, most))
+				o.warning = strings.TrimPrefix(o.warning+"\n"+fmt.Sprintf("%d bytes are left, where a request may have %d "+
+					"(max_bytes), and nothing more can go: pin less, leave out media, or allow more", n, most), "\n")
 			}
 		}
 		return o, nil

@@ -282,6 +282,9 @@ func hear(ctx context.Context, l *look, hook abi.Hook, answers *hooks.Answers) h
 func (r *Report) hear(h heard) {
 	r.Hooks = slices.Clone(r.Hooks)
 	for _, o := range h.outcomes {
+		if o.Model != nil {
+			r.Cost.Compactor += o.Model.Cost
+		}
 		i := slices.IndexFunc(r.Hooks, func(was hooks.Outcome) bool {
 			return was.Plugin == o.Plugin && was.Hook == o.Hook
 		})

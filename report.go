@@ -138,6 +138,8 @@ type Pruned struct {
 
 // Cost is what the models of a compaction cost, in US dollars, apart from what the agent itself costs.
 type Cost struct {
+	// Compactor is all of it: of the model that wrote the summary, and of those that plugins asked, which
+	// the report's Hooks name.
 	Compactor float64 `json:"compactor"`
 	// Model wrote the summary, and Usage is what its calls took, failed ones too. Both are empty where
 	// no model was asked. PriceUnknown is set where nothing says what the calls cost.
@@ -187,8 +189,8 @@ const (
 	EventNoop      EventType = "compaction.noop"
 	// EventFlagged: the operator judged a compaction. The program that keeps its record notes it.
 	EventFlagged EventType = "compaction.flagged"
-	// EventObserved: plugins that a compaction did not wait for have ended. Hooks, Retained and
-	// Failures of its report say what they answered.
+	// EventObserved: plugins that a compaction did not wait for have ended, or asked a model at the end of
+	// a turn, where no compaction is named. Hooks, Retained and Failures of its report say what they answered.
 	EventObserved EventType = "compaction.observed"
 )
 

@@ -13,6 +13,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
@@ -174,6 +175,32 @@ func TestCost(t *testing.T) {
 	if got := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(plugin)}),
 		request(longWindow, long())).Report.Cost; got.Compactor != 0.25 {
 		t.Errorf("a plugin's model took $0.25, reported %+v", got)
+	}
+	plugin.fakePlugin.Post = answers(nil)
+	if got := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(plugin)}),
+		request(longWindow, long())).Report.Cost; got.Compactor != 0.5 {
+		t.Errorf("a plugin's model took $0.25 before and after, reported %+v", got)
+	}
+}
+
+// TestCostOfTurns: what plugins' models took at the end of a turn is an event of the audit log, with the plugin.
+func TestCostOfTurns(t *testing.T) {
+	features.Proves(t, "K14", "complaint 12")
+	for _, asks := range []bool{true, false} {
+		var events []kagewasm.Event
+		var p hooks.Plugin = &fakePlugin{Name: "p", Turn: answers(nil)}
+		if asks {
+			p = &spender{fakePlugin: p.(*fakePlugin), cost: 0.25}
+		}
+		c := newCompactor(t, kagewasm.Options{Plugins: plugins(p),
+			Audit: func(e kagewasm.Event) { events = append(events, e) }})
+		if _, err := c.TurnEnd(t.Context(), request(longWindow, chat(2))); err != nil {
+			t.Fatal(err)
+		}
+		if told := len(events) == 1 && events[0].Type == kagewasm.EventObserved && events[0].Compaction == "" &&
+			events[0].Report.Hooks[0].Model.Cost == 0.25; told != asks || len(events) > 1 {
+			t.Errorf("asks a model %v: %+v", asks, events)
+		}
 	}
 }
 

@@ -54,4 +54,9 @@ type ModelUsage struct {
 	OutputTokens int `json:"output_tokens"`
 	// Cost in US dollars, as far as the host knows the prices.
 	Cost float64 `json:"cost,omitempty"`
+	// Model is the one that answered, the last where several did; empty where it is told elsewhere.
+	Model string `json:"model,omitempty"`
 }
+
+// Unpriced reports whether nothing is known of what it cost.
+func (u *ModelUsage) Unpriced() bool { return u.Cost == 0 && u.InputTokens+u.OutputTokens > 0 }

@@ -449,6 +449,15 @@ func walkOperator(t *testing.T, w *walker) {
 	w.no(422, "invalid", "list-settings", nil, "?", "agnet=x")
 	w.no(404, "not_found", "reset-setting", nil, "setting", "none")
 	settings.Settings = nil
+	w.ok("set-settings", map[string]any{"values": map[string]string{"compaction.upper_threshold": "0.95",
+		"compaction.lower_threshold": "0.9"}}, &settings)
+	w.no(422, "usage", "reset-setting", nil, "setting", "compaction.upper_threshold") // the other one would exceed it
+	w.ok("list-settings", nil, &settings)
+	if one := settings.Settings[0]; one.Set != "0.95" {
+		t.Errorf("what is refused was done: %+v", one)
+	}
+	w.ok("reset-setting", nil, &settings, "setting", "compaction.lower_threshold")
+	settings.Settings = nil
 	w.ok("reset-setting", nil, &settings, "setting", "compaction.upper_threshold")
 	if one := settings.Settings[0]; one.Set != "" {
 		t.Errorf("%+v", one)

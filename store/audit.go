@@ -104,8 +104,7 @@ func (tx *Tx) Log(ctx context.Context, e kagewasm.Event) error {
 	}
 	if r := e.Report; r != nil {
 		a.of(r)
-		if u := r.Cost.Usage; u != nil {
-			c := Cost{Spender: Compactor, Model: r.Cost.Model, ModelUsage: *u, PriceUnknown: r.Cost.PriceUnknown}
+		for _, c := range costsOf(r) {
 			if err := tx.Spend(ctx, key, c); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/store/internal/rows"
 )
@@ -25,6 +26,19 @@ type Cost struct {
 	abi.ModelUsage
 	// PriceUnknown: nobody knows what some of it cost.
 	PriceUnknown bool `json:"price_unknown,omitempty"`
+}
+
+// costsOf are what models took by a report: the one that wrote the summary, and those that plugins asked.
+func costsOf(r *kagewasm.Report) (list []Cost) {
+	if u := r.Cost.Usage; u != nil {
+		list = append(list, Cost{Spender: Compactor, Model: r.Cost.Model, ModelUsage: *u, PriceUnknown: r.Cost.PriceUnknown})
+	}
+	for i := range r.Hooks {
+		if u := r.Hooks[i].Model; u != nil {
+			list = append(list, Cost{Spender: Compactor, Model: u.Model, ModelUsage: *u, PriceUnknown: u.Unpriced()})
+		}
+	}
+	return list
 }
 
 // Spend adds a cost to a session.

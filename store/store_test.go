@@ -16,6 +16,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/session"
@@ -264,9 +265,11 @@ func TestCosts(t *testing.T) {
 		s := open(store.Options{})
 		if err := s.Update(t.Context(), func(tx *store.Tx) error {
 			for _, id := range []string{"s1", "s2"} {
+				asked := hooks.Outcome{Plugin: "p"}
+				asked.Model = &abi.ModelUsage{Calls: 2, OutputTokens: 4, Cost: 0.5, Model: "medium"}
 				err := tx.Log(t.Context(), kagewasm.Event{Type: kagewasm.EventFailed, Session: abi.Session{ID: id},
-					Report: &kagewasm.Report{Cost: kagewasm.Cost{Model: "small", Usage: &abi.ModelUsage{Calls: 1, InputTokens: 10,
-						Cost: 0.25}}}})
+					Report: &kagewasm.Report{Hooks: []hooks.Outcome{asked}, Cost: kagewasm.Cost{Model: "small",
+						Usage: &abi.ModelUsage{Calls: 1, InputTokens: 10, Cost: 0.25}}}})
 				if err == nil {
 					err = tx.Spend(t.Context(), id, store.Cost{Spender: store.Primary, Model: "large",
 						ModelUsage: abi.ModelUsage{Calls: 3, OutputTokens: 7, Cost: 1.5}})
@@ -281,9 +284,11 @@ func TestCosts(t *testing.T) {
 		}
 		for key, times := range map[string]int{"s1": 1, "": 2} {
 			list, err := s.Costs(t.Context(), key)
-			if err != nil || len(list) != 2 || list[0].Spender != store.Compactor || list[0].Calls != times ||
-				list[0].InputTokens != 10*times || list[0].Cost != 0.25*float64(times) || list[1].Spender != store.Primary ||
-				list[1].OutputTokens != 7*times || list[1].Cost != 1.5*float64(times) {
+			if err != nil || len(list) != 3 || list[1].Spender != store.Compactor || list[1].Calls != times ||
+				list[1].InputTokens != 10*times || list[1].Cost != 0.25*float64(times) || list[2].Spender != store.Primary ||
+				list[2].OutputTokens != 7*times || list[2].Cost != 1.5*float64(times) ||
+				list[0].Spender != store.Compactor || list[0].Model != "medium" || list[0].OutputTokens != 4*times ||
+				list[0].Cost != 0.5*float64(times) {
 				t.Errorf("%q: %+v, %v", key, list, err)
 			}
 		}

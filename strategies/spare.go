@@ -34,7 +34,7 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 			from = 0
 		}
 	}
-	left := v.spared(goes, room)
+	left := leftBeside(v, goes, room)
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]
 		if !goes[v.Messages[u[0]].ID] || u[len(u)-1] < from {
@@ -86,8 +86,9 @@ func (s *Spare) Shorten(v *View) (*View, []string) {
 	return short, ids
 }
 
-// spared returns what the targets leave where the messages gone go and room tokens are left beside what is inserted.
-func (v *View) spared(gone map[string]bool, room int) size {
+// leftBeside returns what the targets leave where the messages gone go and room tokens are left beside what
+// is inserted.
+func leftBeside(v *View, gone map[string]bool, room int) size {
 	stays := v.all()
 	for _, u := range v.Units {
 		if gone[v.Messages[u[0]].ID] {
@@ -98,9 +99,10 @@ func (v *View) spared(gone map[string]bool, room int) size {
 	return size{room, v.beside(inserted).less(stays).bytes}
 }
 
-// unitWithin returns edits that cut the output of a unit so that it has at most the room that is left, and what it takes
-// with them. Each output is cut to two thirds of the room in tokens, and to less where somebody named the target or what
-// is to stay. Otherwise a unit that has more goes: kept, it would bring the next compaction nearer.
+// unitWithin returns edits that cut the output of a unit so that it has at most the room that is left, and
+// what it takes with them. Each output is cut to two thirds of the room in tokens, and to less where
+// somebody named the target or what is to stay. Otherwise a unit that has more goes: kept, it would bring
+// the next compaction nearer.
 func unitWithin(v *View, u abi.Unit, room size, named bool) (edits []abi.Edit, takes size) {
 	least := room.tokens * 2 / 3
 	if named {

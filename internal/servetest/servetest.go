@@ -85,16 +85,25 @@ func (h *Host) Prompt(path string) (string, error) {
 	return "", &abi.Error{Code: abi.CodeUsage, Message: "no such prompt"}
 }
 
-// Settings implements service.Host: there is one to set, a share, and some to look at.
+// Settings implements service.Host: there are two to set, shares of which one is the larger, and some to look at.
 func (h *Host) Settings(_ string, values map[string]string) ([]service.Setting, error) {
 	one := service.Setting{Name: "compaction.upper_threshold", Value: 0.85, From: "default", Doc: "A share of the window.",
 		Knob: abi.Knob{Type: abi.KnobRange, Min: 0.01, Max: 1, Step: 0.01}}
+	two := one
+	two.Name, two.Value = "compaction.lower_threshold", 0.6
 	for name, value := range values {
 		share, err := strconv.ParseFloat(value, 64)
-		if name != one.Name || err != nil || share <= 0 || share > 1 {
+		if name != one.Name && name != two.Name || err != nil || share <= 0 || share > 1 {
 			return nil, &abi.Error{Code: abi.CodeUsage, Message: name + ": " + value + " is no share, or it is no setting"}
 		}
-		one.Value, one.From, one.Set = share, "set here", value
+		to := &one
+		if name == two.Name {
+			to = &two
+		}
+		to.Value, to.From, to.Set = share, "set here", value
+	}
+	if two.Set != "" && two.Value.(float64) >= one.Value.(float64) {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: two.Name + " has to be below " + one.Name}
 	}
 	return []service.Setting{one,
 		{Name: "compaction.strategy", Value: "drop", From: "default", Doc: "What makes the plan.",
@@ -105,6 +114,7 @@ func (h *Host) Settings(_ string, values map[string]string) ([]service.Setting, 
 		{Name: "compaction.max_tokens", Value: 0, From: "default", Doc: "Tokens.", Knob: abi.Knob{Type: abi.KnobText}},
 		{Name: "compaction.prune.protect_percent", Value: -1, From: "default", Doc: "Off, which no slider has.",
 			Knob: abi.Knob{Type: abi.KnobIntRange, Max: 100, Step: 1}},
+		two,
 	}, nil
 }
 

@@ -121,7 +121,8 @@ func (s *operator) SetSettings(ctx context.Context, agent string, values map[str
 	})
 }
 
-// ResetSetting takes back what was set here for an agent: the configuration's value holds.
+// ResetSetting takes back what was set here for an agent: the configuration's value holds. It is refused where what
+// is set beside it would not be valid any more, unless it is not now.
 func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 	known, err := s.host.Settings(agent, nil)
 	if err != nil {
@@ -130,9 +131,35 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 	if !slices.ContainsFunc(known, func(one Setting) bool { return one.Name == name }) {
 		return unknown("there is no setting " + name)
 	}
+	if err := s.checkReset(ctx, agent, name); err != nil {
+		return err
+	}
 	k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name}
 	return s.turn(ctx, func(tx *store.Tx) error {
 		_, err := k.Drop(ctx, tx)
 		return err
 	})
+}
+
+// checkReset is an error where the settings are valid and would not be without one that is set for an agent.
+func (s *operator) checkReset(ctx context.Context, agent, name string) error {
+	values, err := SettingsFor(ctx, s.store, agent)
+	if err != nil {
+		return err
+	}
+	if _, err := s.host.Settings(agent, values); err != nil {
+		return nil // each one that goes may be the one that is wrong
+	}
+	delete(values, name)
+	if agent != "" {
+		all, err := SettingsFor(ctx, s.store, "")
+		if err != nil {
+			return err
+		}
+		if value, ok := all[name]; ok {
+			values[name] = value
+		}
+	}
+	_, err = s.host.Settings(agent, values)
+	return err
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -24,6 +25,7 @@ func (m *model) complete(ctx context.Context, c *Call, r abi.ModelRequest) (any,
 	m.used.InputTokens += resp.InputTokens
 	m.used.OutputTokens += resp.OutputTokens
 	m.used.Cost += resp.Cost
+	m.used.Model = cmp.Or(resp.Model, m.used.Model)
 	return resp, nil
 }
 

@@ -149,6 +149,9 @@ func (e *event) Words() string {
 	case kagewasm.EventFlagged:
 		return "Judged"
 	case kagewasm.EventObserved:
+		if e.Compaction == "" {
+			return "Plugins asked a model at the end of a turn"
+		}
 		return "Late observers answered"
 	case store.EventRolledBack:
 		if e.Redo {

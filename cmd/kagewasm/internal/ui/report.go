@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -122,14 +124,7 @@ type human struct{ Printer }
 
 // money says what it cost, and what of the provider's cache survives.
 func (h human) money(r *kagewasm.Report) {
-	if u := r.Cost.Usage; u != nil && u.InputTokens+u.OutputTokens > 0 {
-		price := fmt.Sprintf("$%.4f", r.Cost.Compactor)
-		if r.Cost.PriceUnknown {
-			price = "at an unknown price"
-		}
-		h.field("compactor", "%s: %s tokens in, %s out, %s", r.Cost.Model, Number(u.InputTokens),
-			Number(u.OutputTokens), price)
-	}
+	h.models(r)
 	if !r.Compacted {
 		return
 	}
@@ -140,6 +135,30 @@ func (h human) money(r *kagewasm.Report) {
 		line += fmt.Sprintf("; pays for itself after %s calls", Number(r.Receipt.PaybackCalls))
 	}
 	h.field("cache", "%s", line)
+}
+
+// models says what the model that wrote the summary cost, and those that plugins asked.
+func (h human) models(r *kagewasm.Report) {
+	field, own := h.labelled("compactor"), r.Cost.Compactor
+	say := func(model, asked string, u *abi.ModelUsage, usd float64, unknown bool) {
+		price := fmt.Sprintf("$%.4f", usd)
+		if unknown {
+			price = "at an unknown price"
+		}
+		field("%s%s: %s tokens in, %s out, %s", model, asked, Number(u.InputTokens), Number(u.OutputTokens), price)
+	}
+	asked := lists.Filter(r.Hooks, func(o hooks.Outcome) bool { return o.Model != nil })
+	for i := range asked {
+		own -= asked[i].Model.Cost
+	}
+	if u := r.Cost.Usage; u != nil && u.InputTokens+u.OutputTokens > 0 {
+		say(r.Cost.Model, "", u, own, r.Cost.PriceUnknown)
+	}
+	for i := range asked {
+		o := &asked[i]
+		say(cmp.Or(o.Model.Model, "a model"), fmt.Sprintf(" for %s (%s)", o.Plugin, o.Hook), o.Model, o.Model.Cost,
+			o.Model.Unpriced())
+	}
 }
 
 func (h human) verdict(r *kagewasm.Report) safe {
