@@ -61,6 +61,9 @@ func asWritten(text string, runes int) string {
 
 // closingIn are closing words in so many characters, and a question.
 func closingIn(most int, text string) string {
+	if greets(text) {
+		return ""
+	}
 	all, places := sayings(text)
 	c := closingWords{quotation: quotation{lines: all, most: most, last: -1, told: make(map[int]bool)}, places: places,
 		list: lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })}
@@ -387,6 +390,29 @@ func telling(line string) string {
 		}
 	}
 	return ""
+}
+
+// greetingWords begin what agents say to be polite.
+var greetingWords = newVocabulary("greeting")
+
+// maxGreeting is how long words are that only greet, in bytes.
+const maxGreeting = 300
+
+// greets reports whether an agent's words only greet: nothing came of the message that they answer.
+func greets(text string) bool {
+	greeting := false
+	if text = strings.TrimSpace(text); len(text) > maxGreeting || strings.ContainsAny(text, "`/_0123456789") {
+		return false
+	}
+	for line := range strings.Lines(text) {
+		for s := range sentences(plain(line)) {
+			polite := greetingWords.begins(s)
+			if greeting = greeting || polite; !polite && telling(s) != "" {
+				return false
+			}
+		}
+	}
+	return greeting
 }
 
 // isPraise reports whether all sentences of a line are praise, or say yes alone.

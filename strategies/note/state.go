@@ -54,7 +54,8 @@ func stateShare(budget int) int {
 // state is what is shown in so many tokens of the last steps and of how things stand, under its heading.
 func (n *Note) state(budget int, count func(string) int) []string {
 	steps, heading := n.steps, headState
-	if len(steps) == 1 && steps[0].said != "" && closing(steps[0].said) == clip.OneLine(steps[0].said) {
+	if len(steps) == 1 && steps[0].said != "" &&
+		(greets(steps[0].said) || closing(steps[0].said) == clip.OneLine(steps[0].said)) {
 		steps = nil // the thread says all of it
 	}
 	switch {

@@ -320,6 +320,19 @@ func TestWhatStays(t *testing.T) {
 	})
 }
 
+// TestGreetingsAreDropped: what an agent says to be polite stands in no note.
+func TestGreetingsAreDropped(t *testing.T) {
+	features.Proves(t, "I8")
+	for _, polite := range []string{"Hello! Happy to help you with that today. Thanks for reaching out!",
+		"You're very welcome! Let me take a look.", "Hi there! How can I help you today?", "Guten Tag! Wie kann ich helfen?",
+		"Bonjour ! Comment puis-je vous aider ?", "你好！有什么可以帮你的？", "こんにちは！お手伝いします。"} {
+		if got := thread(render(session("Mend it.", said(polite), "Then go on.", said("Done.")), note.Options{})); got !=
+			"[1]\n> Mend it.\n[2]\n> Then go on.\n- Agent: Done." {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
 // TestClosing: of an agent's closing words the finding stands there, and not what it
 // begins with that says nothing; what a harness has it say is none of them.
 func TestClosing(t *testing.T) {
@@ -330,6 +343,8 @@ func TestClosing(t *testing.T) {
 		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.",
 			"[...] We cannot know it at the start."},
 		{"nothing but praise", "Perfect!", "Perfect!"},
+		{"a greeting with more", "Hello! Happy to help. The port is 8080.",
+			"[...] Happy to help. The port is 8080."},
 		{"a finding with an exclamation mark", "The release branch no longer builds!",
 			"The release branch no longer builds!"},
 	} {
