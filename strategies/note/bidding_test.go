@@ -42,7 +42,7 @@ func TestOrdersThatBind(t *testing.T) {
 		t.Run(tc.text, func(t *testing.T) {
 			text := render(session("Look.", skillOf("claude", tc.text+"\n"), said("Read.")), note.Options{Budget: 20_000}) + "\n"
 			if got := strings.Contains(text, "\n  - "+tc.want+"\n"); got != (tc.want != "") ||
-				tc.want == "" && !strings.Contains(text, "  - [1 more of its lines is left out here]\n") {
+				tc.want == "" && !strings.Contains(text, "  - [1 more of its lines of text is left out here]\n") {
 				t.Errorf("%s", text)
 			}
 		})
@@ -52,7 +52,7 @@ func TestOrdersThatBind(t *testing.T) {
 			"# Desk\n\nKeep in touch.\n\n- Keep all names short\n- Names are long\n", false), said("Read.")),
 			note.Options{Budget: 20_000})
 		if !strings.Contains(text, "AGENTS.md from AGENTS.md:\n  - Keep all names short\n"+
-			"  - [2 more of its lines are left out here]\n") {
+			"  - [2 more of its lines of text are left out here]\n") {
 			t.Errorf("%s", text)
 		}
 	})
@@ -85,8 +85,8 @@ func TestRulesForOtherAgents(t *testing.T) {
 	} {
 		t.Run(agent, func(t *testing.T) {
 			text := render(session("Look.", skillOf(agent, body), said("Read.")), note.Options{Budget: 20_000}) + "\n"
-			if !strings.Contains(text, want+"  - [1 more of its lines is left out here]\n") || strings.Count(text, "drawer")+
-				strings.Count(text, "manual") != 1 {
+			if !strings.Contains(text, want+"  - [1 more of its lines of text is left out here]\n") ||
+				strings.Count(text, "drawer")+strings.Count(text, "manual") != 1 {
 				t.Errorf("%s", text)
 			}
 		})

@@ -91,9 +91,12 @@ func instructed(text string, project bool, agent string) (list []string, left, r
 
 // linesOf is how many lines a text has, but for headings, marks of blocks and rules between others.
 func linesOf(text string) (n int) {
+	code := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if strings.Trim(line, "-|: ") != "" && !strings.HasPrefix(line, fence) && !isHeading(line) {
+		if strings.HasPrefix(line, fence) {
+			code = !code
+		} else if strings.Trim(line, "-|: ") != "" && (code || !isHeading(line)) {
 			n++
 		}
 	}

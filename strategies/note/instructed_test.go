@@ -62,7 +62,7 @@ func TestWhatSkillsDemand(t *testing.T) {
 			"It may not contain real content.\nYou never saw it catch the bug.\nYou don't have to use it.\n" +
 			"Being specific is always better than being clever.\n\n✅ Good: `You MUST understand it`\n" +
 			"- No record of what was tested\nThe root never prints errors.\n",
-			[]string{"[9 more of its lines are left out here]"},
+			[]string{"[9 more of its lines of text are left out here]"},
 			[]string{"  - You", "  - The", "  - It", "  - Being", "No record", "root"}},
 		{"what a label says is a rule", "**Core principle:** Verify before implementing. Ask before assuming." +
 			"\n\n**Note on parts:** A wheel turns.\n",
@@ -150,7 +150,7 @@ func TestRulesOfAProjectThatWereRead(t *testing.T) {
 	changed := strings.Replace(upTo(4), "npm run", "make", 1)
 	read := func(args map[string]any, output string) []abi.Message { return called("Read", args, output, false) }
 	const told = "  - After code changes: `npm run check`\n  - NEVER commit unless user asks\n  - No emojis in commits\n" +
-		"  - New entries ALWAYS go under `## [Unreleased]`\n  - [2 more of its lines are left out here]\n"
+		"  - New entries ALWAYS go under `## [Unreleased]`\n  - [2 more of its lines of text are left out here]\n"
 	for _, tc := range []struct {
 		why  string
 		msgs []abi.Message

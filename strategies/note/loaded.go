@@ -49,6 +49,7 @@ const (
 	laterMark   = " (changed after it was read)"
 	leftRules   = " more of its rules"
 	leftBesides = " more of its lines"
+	ofText      = " of text" // behind that: headings count not
 	leftEnd     = " left out here"
 	// othersLine says what lines may hold of which it is told how many are left out.
 	othersLine = "Lines left out may hold more rules."
@@ -454,7 +455,7 @@ func leftLine(rules, rest int) string {
 		left = append(left, strconv.Itoa(rules)+leftRules)
 	}
 	if rest > 0 {
-		left = append(left, strconv.Itoa(rest)+leftBesides)
+		left = append(left, strconv.Itoa(rest)+leftBesides+ofText)
 	}
 	verb := " are"
 	if rules+rest == 1 {

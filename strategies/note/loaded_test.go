@@ -30,7 +30,7 @@ func TestWhatSkillsForbid(t *testing.T) {
 		"  - NEVER: \"Great point!\" (performative)\n" +
 		"  - INSTEAD: Just start working\n" +
 		"  - You must not merge by yourself.\n" +
-		"  - [2 more of its lines are left out here]\n" +
+		"  - [2 more of its lines of text are left out here]\n" +
 		"- [2] skill collab from /home/a/.codex/skills/collab/SKILL.md:\n" +
 		"  - description: Start a session.\n" +
 		"  - Never skip fencing checks\n" +

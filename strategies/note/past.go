@@ -100,7 +100,7 @@ func ends(lines []string) []string {
 	}
 	left := 0
 	for _, line := range lines[from:to] {
-		left += max(1, linesLeft(line))
+		left += linesIn(line)
 	}
 	return slices.Concat(lines[:from], []string{leftLines(left)}, lines[to:])
 }
@@ -143,6 +143,15 @@ func linesLeft(line string) int {
 		return n
 	}
 	return 0
+}
+
+// linesIn is how many lines of a summary a line of what was taken over stands for. Marks of blocks of code are none:
+// where a block is told without them they would be missed.
+func linesIn(line string) int {
+	if isFence(line) {
+		return 0
+	}
+	return max(1, linesLeft(line))
 }
 
 const moreLines = " more lines]"
@@ -345,7 +354,10 @@ func marksLeft(list []string) []string {
 	}
 	n := 0
 	for _, s := range list {
-		n += max(1, linesLeft(s))
+		n += linesIn(s)
+	}
+	if n == 0 {
+		return nil
 	}
 	return []string{quoteMark + leftLines(n)}
 }

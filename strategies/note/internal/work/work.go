@@ -443,11 +443,8 @@ func (w *Work) told() (list []string) {
 	known := lists.Filter(w.checks, (*check).told)
 	others := lists.Filter(w.checks, func(c *check) bool { return !c.told() })
 	told := lastChecks(known)
-	if n := len(known) - len(told); n > 0 {
-		list = append(list, plural(n, "other one", "other ones"))
-		if !slices.ContainsFunc(known, func(c *check) bool { return c.last != passed && !slices.Contains(told, c) }) {
-			list[0] += " passed"
-		}
+	if untold := lists.Filter(known, func(c *check) bool { return !slices.Contains(told, c) }); len(untold) > 0 {
+		list = append(list, othersTold(untold))
 	}
 	for _, c := range told {
 		list = append(list, c.String())
@@ -460,6 +457,23 @@ func (w *Work) told() (list []string) {
 		list = append(list, s)
 	}
 	return list
+}
+
+// othersTold counts checks, and says how they ended where all passed.
+func othersTold(checks []*check) string {
+	s := plural(len(checks), "other one", "other ones")
+	if slices.ContainsFunc(checks, func(c *check) bool { return c.last != passed }) {
+		return s
+	}
+	s += " passed"
+	failed := len(lists.Filter(checks, func(c *check) bool { return c.failures > 0 }))
+	switch {
+	case failed == 0:
+		return s
+	case failed == len(checks):
+		return s + " after failing"
+	}
+	return fmt.Sprintf("%s, %d of them after failing", s, failed)
 }
 
 // lastChecks are maxChecks of some checks in their order: the last that failed, then the last of the others.

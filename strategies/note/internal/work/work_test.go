@@ -367,6 +367,11 @@ func TestLines(t *testing.T) {
 			bash("go test ./e", ok, false), bash("go test ./f", ok, false)},
 			"Checks: 2 other ones passed; `go test ./a` failed; `go test ./d` passed; `go test ./e` passed; " +
 				"`go test ./f` passed"},
+		{"more checks than are told, of which one failed before it passed", []step{bash("go test ./a", fail, true),
+			bash("go test ./a", ok, false), bash("go test ./b", ok, false), bash("go test ./c", ok, false),
+			bash("go test ./d", ok, false), bash("go test ./e", ok, false), bash("go test ./f", ok, false)},
+			"Checks: 2 other ones passed, 1 of them after failing; `go test ./c` passed; `go test ./d` passed; " +
+				"`go test ./e` passed; `go test ./f` passed"},
 		{"a check and what follows it", []step{bash("go test ./store && git push", ok, false)},
 			"Ran: `git push`\nChecks: `go test ./store` passed"},
 		{"the same however its output is cut",
