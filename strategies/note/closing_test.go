@@ -207,7 +207,7 @@ func TestAsides(t *testing.T) {
 		text := render(session(msgs[:2], "Review the conversation above and update the skills.",
 			said("I added the tides to the skill of the harbour. It has a table of them now."), "thanks"), note.Options{})
 		for range 2 {
-			if got := thread(text); !strings.Contains(got, "- Agent: The leases are mended.") || !strings.Contains(got,
+			if got := thread(text); !strings.Contains(got, "- Agent: The leases are mended.\n"+
 				"- Agent, asked by its harness: I added the tides to the skill of the harbour.") {
 				t.Errorf("%s", got)
 			}

@@ -444,25 +444,33 @@ func (v *view) lines() []string {
 				end++
 			}
 			out = append(out, v.fold(i, end))
-			for ; i < end; i++ {
+			for ; i < end-1; i++ {
 				out = append(out, v.shown(i)...)
 			}
-			if i--; v.said[i] != "" { // what the next one answers
-				out = append(out, "- "+agentMark+v.said[i])
-			}
+			out = append(out, v.withSaid(i)...) // what the next one answers
 			continue
 		}
 		out = append(out, v.head(i)...)
-		out = append(out, v.shown(i)...)
-		if v.said[i] != "" {
-			out = append(out, "- "+agentMark+v.said[i])
-		}
+		out = append(out, v.withSaid(i)...)
 	}
 	quotes := func(s string) bool { return strings.HasPrefix(s, quoteMark) }
 	if !v.tight && slices.ContainsFunc(out, quotes) {
 		out = slices.Insert(out, 0, aboutThread)
 	}
 	return slices.Insert(out, 0, headThread)
+}
+
+// withSaid is what is shown of a turn, and its closing words, in order: what the harness asked came behind these.
+func (v *view) withSaid(i int) []string {
+	shown := v.shown(i)
+	if v.said[i] == "" {
+		return shown
+	}
+	at := slices.IndexFunc(shown, func(line string) bool { return strings.HasPrefix(line, "- "+harnessMark) })
+	if at < 0 {
+		at = len(shown)
+	}
+	return slices.Insert(shown, at, "- "+agentMark+v.said[i])
 }
 
 // fold is the line that stands for turns of which nothing is shown.
