@@ -199,8 +199,10 @@ func (b *builder) change(f *action.File, created bool) {
 		}
 	case action.Moved:
 		ch.moved = f.To
+		replaces := seen(b.items[escaped(f.To)]) // a file that was there, or is deleted for it
 		if to := b.file(f.To); to != nil {
 			was := it.facts
+			was.created, was.written = was.created && !replaces, was.written || was.created && replaces
 			was.at, was.moved, was.deleted = b.at, "", false
 			if from := fileName(f.Path); from != fileName(f.To) && !strings.ContainsAny(from, "(), ") {
 				was.was = from

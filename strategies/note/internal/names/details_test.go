@@ -260,6 +260,8 @@ func TestChangesInChains(t *testing.T) {
 			"pkg/a.go (moved to pkg/b.go) pkg/b.go (was a.go)"},
 		{"moved over one that was edited", [][]abi.Message{edit(3, strings.ReplaceAll(two, "a.go", "b.go")), move},
 			"pkg/b.go (was a.go) pkg/a.go (moved to pkg/b.go)"},
+		{"created, and moved over one that was edited", [][]abi.Message{edit(3, strings.ReplaceAll(two, "a.go", "b.go")),
+			append(edit(1, add), move...)}, "pkg/a.go (created, moved to pkg/b.go) pkg/b.go (written, was a.go)"},
 		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
 			"pkg/b.go (edited, was a.go) pkg/a.go (moved to pkg/b.go)"},
 		{"removed by a pattern", [][]abi.Message{edit(1, two), called("Bash", "command", "rm pkg/*.go", "", false), nil},

@@ -103,7 +103,8 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	o := Outcome{Failed: f.failed, Told: m.IsError || told && code > 0, Lines: f.lines}
 	ended := (told || h.Marks) && !o.Told && !toolcall.Masked(a.Commands)
 	o.Failed = o.Failed && !ended // with the code 0: its text only talks of errors
-	o.Passed = !o.Failed && !o.Told && (ended || saysPassed(text) && !hides(a.Commands, text) || keptSilent(a, text))
+	o.Passed = !o.Failed && !o.Told && (ended || saysPassed(text) && !hides(a.Commands, text) || keptSilent(a, text) ||
+		editedInSilence(a, text))
 	return o
 }
 

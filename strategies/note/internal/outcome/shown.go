@@ -97,6 +97,35 @@ func keptSilent(a *action.Action, text string) bool {
 	return checked
 }
 
+// editedInSilence reports whether a script does nothing but edit files by programs that put out nothing where all is
+// well, and say so at its end: "sed -i ... && echo done". All that it put out is what it said.
+func editedInSilence(a *action.Action, text string) bool {
+	var said []string
+	edits := false
+	for i := range a.Commands {
+		switch c := &a.Commands[i]; {
+		case c.Then == "|" || c.Then == "||" || c.Then == "&" || len(c.Writes)+len(c.Appends) > 0:
+			return false
+		case len(c.Words) > 0 && c.Words[0] == "echo":
+			said = append(said, strings.Join(c.Words[1:], " "))
+		case isEditor(c.Words):
+			edits = true
+		case !c.SetsScene():
+			return false
+		}
+	}
+	return edits && len(said) > 0 && !strings.Contains(a.Script, "2>") &&
+		strings.TrimSpace(text) == strings.Join(said, "\n")
+}
+
+// isEditor reports whether a command edits files in place by a pattern.
+func isEditor(words []string) bool {
+	return len(words) > 1 && (words[0] == "sed" || words[0] == "perl" || words[0] == "gsed") &&
+		slices.ContainsFunc(words[1:], func(w string) bool {
+			return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") || strings.HasPrefix(w, "-Ei")
+		})
+}
+
 // isSilent reports whether a command is a check that puts out nothing where all is well.
 func isSilent(words []string) bool {
 	two := strings.Join(words[:min(2, len(words))], " ")

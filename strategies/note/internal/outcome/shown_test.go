@@ -45,3 +45,33 @@ func TestCutOutput(t *testing.T) {
 		})
 	}
 }
+
+// TestEditsThatSayWhatTheyDid: a script that edits files in place and puts out nothing but its own words did so; where
+// anything else stands there, or could have been hidden, it is not known.
+func TestEditsThatSayWhatTheyDid(t *testing.T) {
+	const edits = "cd /p/src\n\n# Fix the imports\nsed -i '' 's|./a.js|./u/a.js|g' main.ts\nsed -i.bak s/x/y/ b.ts\n\n"
+	for _, tc := range []struct {
+		why, script, out string
+		passed           bool
+	}{
+		{"its own words", edits + "echo \"Fixed main.ts\"", "Fixed main.ts\n", true},
+		{"words between", "echo a; " + edits + "echo b", "a\nb", true},
+		{"an error", edits + "echo done", "sed: main.ts: No such file or directory\ndone", false},
+		{"errors are hidden", "sed -i s/a/b/ main.ts 2>/dev/null; echo done", "done", false},
+		{"said where it failed alone", "sed -i s/a/b/ main.ts || echo done", "done", false},
+		{"something else runs", "make build; " + edits + "echo done", "done", false},
+		{"nothing is edited", "cd /p; echo done", "done", false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			args, err := json.Marshal(map[string]string{"command": tc.script})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := outcome.Harness{GoOn: func() bool { return true }}.Of(&abi.Message{Role: abi.RoleTool,
+				Content: abi.Text(tc.out)}, action.Of(&abi.ToolCall{Name: "bash", Arguments: string(args)}))
+			if o.Passed != tc.passed {
+				t.Errorf("passed %v, want %v", o.Passed, tc.passed)
+			}
+		})
+	}
+}
