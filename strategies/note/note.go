@@ -128,7 +128,8 @@ func (r *walk) message(i int) {
 	case !r.Gone[i]:
 		r.thread.stays(m)
 		r.todos.stays(m)
-		r.thread.stands(cmp.Or(r.before[m.ToolCallID], m))
+		whole := r.before[m.ToolCallID]
+		r.thread.stands(cmp.Or(whole, m), whole != nil)
 		r.thread.standing.use.Acted = r.thread.standing.use.Acted || m.Kind == abi.KindSummary // it may tell of more
 	case m.Kind == abi.KindSummary:
 		r.summaryAt(i)

@@ -2,6 +2,7 @@ package note_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,34 @@ func TestQuotesInCode(t *testing.T) {
 	const want = "Agent: » as you said\n  ```\n  > go build\n  ```\n  » and so on"
 	if got := note.LastWords("> as you said\n```\n> go build\n```\n> and so on", 300); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestReportsThatArePruned: what another agent reported is told where its result stays and was shortened, once, and
+// after the next compaction too.
+func TestReportsThatArePruned(t *testing.T) {
+	features.Proves(t, "A6", "N8")
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
+		"The lock is taken in lease.go, and never released.", false)
+	const want = "- Reported by the agent for Find the lock: The lock is taken in lease.go, and never released.\n"
+	for _, pruned := range []bool{true, false} {
+		s := gone(session("Mend it.", task, edit("/srv/kw/a.go", "ok", false), said("Mended."), "Go on."))
+		s.Gone[0], s.Gone[1], s.Gone[2], s.Gone[6] = false, false, false, false
+		if pruned {
+			s.Pruned = slices.Clone(task)
+			s.Messages[2].Content = abi.Text("[Pruned — 12 tokens: Task Find the lock]")
+		}
+		text := write(s, note.Options{}) + "\n"
+		if n := strings.Count(text, want); n > 1 || n == 1 != pruned {
+			t.Errorf("pruned %v: told %d times in\n%s", pruned, n, thread(text))
+		}
+		if !pruned {
+			continue
+		}
+		later := gone(session(s.Messages[0], summary(text), s.Messages[1:3], s.Messages[6], said("Done.")))
+		if got := write(later, note.Options{}) + "\n"; strings.Count(got, want) != 1 {
+			t.Errorf("later:\n%s", thread(got))
+		}
 	}
 }
 

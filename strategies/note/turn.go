@@ -254,8 +254,9 @@ func (t *thread) stays(m *abi.Message) {
 	}
 }
 
-// stands takes what no person wrote and stays: how things stand comes of it too, before what goes and behind it.
-func (t *thread) stands(m *abi.Message) {
+// stands takes what no person wrote and stays: how things stand comes of it too, before what goes and behind it. Of a
+// result that was shortened it is given all: what another agent reported is found nowhere else, and told.
+func (t *thread) stands(m *abi.Message, shortened bool) {
 	for i := range m.ToolCalls {
 		t.kept.Call(&m.ToolCalls[i])
 	}
@@ -265,6 +266,9 @@ func (t *thread) stands(m *abi.Message) {
 		step := t.kept.Stays(m)
 		if step.Check.Passed {
 			work.PassedLater(t.work, step.Check.Checks)
+		}
+		if shortened && step.Report != "" {
+			t.add(step.Report)
 		}
 		t.stood(step)
 		t.undone = append(t.undone, step.Undone...)

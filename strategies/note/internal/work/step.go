@@ -25,6 +25,8 @@ type Step struct {
 	Rejected, RejectedFile string
 	// Undone are the short arguments of a call that took back what another one did: the ids of that are among them.
 	Undone []string
+	// Report is what another agent reported, of a call that stays: its result may be shortened.
+	Report string
 	// Git is what it did to the repository, Check the check that it ran.
 	Git   Git
 	Check Ended

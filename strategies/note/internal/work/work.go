@@ -167,8 +167,8 @@ func (w *Work) Result(m *abi.Message) Step {
 		w.answers = append(w.answers, clip.Line(text, maxTold))
 	case action.Delegates:
 		w.agents = append(w.agents, about(a))
-		if said := w.Report(text); said != "" && o.Passed {
-			w.reports = append(w.reports, Reported+about(a)+": "+said)
+		if line := reported(w, a, text, o); line != "" {
+			w.reports = append(w.reports, line)
 		}
 	case action.Silent:
 		if strings.HasPrefix(text, approved) {
@@ -195,7 +195,19 @@ func (w *Work) Stays(m *abi.Message) Step {
 	if a == nil || o.Dropped {
 		return Step{}
 	}
-	return w.step(a, text, o)
+	step := w.step(a, text, o)
+	if a.Kind == action.Delegates {
+		step.Report = reported(w, a, text, o)
+	}
+	return step
+}
+
+// reported is what another agent reported, as it is told; empty where it reported nothing.
+func reported(w *Work, a *action.Action, text string, o outcome.Outcome) string {
+	if said := w.Report(text); said != "" && o.Passed {
+		return Reported + about(a) + ": " + said
+	}
+	return ""
 }
 
 // answered is the call that a result answers, and how it ended; nil where it is not known.
