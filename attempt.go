@@ -253,7 +253,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Failures: failures,
 			Recall: recall, Count: p.look.counter.Text})
 		if text == "" {
-			text, tokens = bareNote, 0
+			text, tokens = p.bareNote(plan.Supersede), 0
 		}
 		text, _, err := p.look.secrets.RedactContext(ctx, text)
 		if err != nil {
@@ -335,7 +335,16 @@ func (p *planner) forPeople(ctx context.Context, text string) string {
 const noteSlack = 16
 
 // bareNote stands for superseded messages of which nothing else is said.
-const bareNote = "Earlier messages were left out."
+func (p *planner) bareNote(gone []string) string {
+	goes, example := set.Of(gone...), true
+	for i, origin := range abi.Origins(p.view.Messages) {
+		example = example && (!goes[p.view.Messages[i].ID] || origin == abi.FromExample)
+	}
+	if example {
+		return "A demonstration of how to work, on another task, was left out."
+	}
+	return "Earlier messages were left out."
+}
 
 const (
 	// maxRefills bounds how often the tokens that a note did not take are given

@@ -184,3 +184,21 @@ func TestNamesOfShortenedOutput(t *testing.T) {
 		t.Errorf("no %s in\n%s", name, result.Report.Summary)
 	}
 }
+
+// TestOnlyADemonstrationWent: where nothing but a demonstration goes the note says so, and not that work of the session
+// was left out.
+func TestOnlyADemonstrationWent(t *testing.T) {
+	features.Proves(t, "N13")
+	example := abi.Message{ID: "example", Role: abi.RoleUser, Content: abi.Text("Here is a demonstration of how to correctly " +
+		"accomplish this task.\n" + strings.Repeat("create reproduce.py\n", 200))}
+	msgs := append([]abi.Message{example}, chat(3)...)
+	total := 0
+	for i := range msgs {
+		total += wordCounter{}.Message(&msgs[i])
+	}
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(total, msgs))
+	if want := "A demonstration of how to work, on another task, was left out."; !r.Report.Compacted ||
+		has(r.Messages, "example") || !strings.Contains(r.Report.Summary, want) {
+		t.Errorf("%s %v\n%s", r.Report.Reason, r.Report.Superseded, r.Report.Summary)
+	}
+}

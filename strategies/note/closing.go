@@ -34,7 +34,7 @@ func fullerClosing(text string) string { return closingIn(maxFuller, text) }
 func report(text string) string {
 	lines, _ := sayings(text)
 	for _, l := range lines {
-		if isHeading(l.text) || strings.HasSuffix(plain(l.text), ":") || announcingWords.begins(plain(l.text)) {
+		if isHeading(l.text) || onlyAnnounces(plain(l.text)) || announcingWords.begins(plain(l.text)) {
 			continue
 		}
 		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
@@ -45,6 +45,15 @@ func report(text string) string {
 		break
 	}
 	return closingIn(maxReport, text)
+}
+
+// onlyAnnounces reports whether a line is one sentence that stands over what follows.
+func onlyAnnounces(line string) bool {
+	n := 0
+	for range sentences(line) {
+		n++
+	}
+	return n < 2 && strings.HasSuffix(line, ":")
 }
 
 // announcingWords begin sentences of a report that only announce what follows.

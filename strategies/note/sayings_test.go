@@ -120,6 +120,24 @@ func TestReportsThatArePruned(t *testing.T) {
 	}
 }
 
+// TestReportsBeforeNames: in a small note what another agent reported last has the room that words of persons leave,
+// and not the names in it.
+func TestReportsBeforeNames(t *testing.T) {
+	features.Proves(t, "A6", "N8")
+	var report strings.Builder
+	report.WriteString("The lock is taken in store/lease.go, and never released. These read it:\n\n")
+	for i := range 80 {
+		fmt.Fprintf(&report, "- `store/reader_%d.go` reads `leaseField%d`\n", i, i)
+	}
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."}, report.String(), false)
+	s := gone(session("Mend it.", task, said("I see."), "Go on."))
+	s.Gone[0], s.Gone[4] = false, false
+	got := write(s, note.Options{Budget: 350})
+	if !strings.Contains(got, "- Reported by the agent for Find the lock: The lock is taken in store/lease.go") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestReportsOfOtherAgents: what another agent reported is told, without what it announces.
 func TestReportsOfOtherAgents(t *testing.T) {
 	features.Proves(t, "A6")

@@ -328,6 +328,20 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 	}
 }
 
+// tellReports adds what other agents reported in the last turns, the newest first, and returns what it costs: it is found
+// nowhere else, and files and names that stand in it are read again.
+func tellReports(v *view, budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxNewest); i-- {
+		for k, line := range v.turns[i].came {
+			if strings.HasPrefix(line, work.Reported) && v.came[i][k] == "" && !v.folded(i) {
+				v.takeLine(i, k, &left, line)
+			}
+		}
+	}
+	return max(0, budget) - max(0, left)
+}
+
 // takeLine shows a line on a turn in the first of these forms that fits.
 func (v *view) takeLine(i, k int, left *int, forms ...string) {
 	for _, text := range forms {
@@ -447,11 +461,11 @@ func (v *view) lines() []string {
 			for ; i < end-1; i++ {
 				out = append(out, v.shown(i)...)
 			}
-			out = append(out, v.withSaid(i)...) // what the next one answers
+			out = append(out, withSaid(v, i)...) // what the next one answers
 			continue
 		}
 		out = append(out, v.head(i)...)
-		out = append(out, v.withSaid(i)...)
+		out = append(out, withSaid(v, i)...)
 	}
 	quotes := func(s string) bool { return strings.HasPrefix(s, quoteMark) }
 	if !v.tight && slices.ContainsFunc(out, quotes) {
@@ -461,7 +475,7 @@ func (v *view) lines() []string {
 }
 
 // withSaid is what is shown of a turn, and its closing words, in order: what the harness asked came behind these.
-func (v *view) withSaid(i int) []string {
+func withSaid(v *view, i int) []string {
 	shown := v.shown(i)
 	if v.said[i] == "" {
 		return shown
