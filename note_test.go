@@ -189,8 +189,8 @@ func TestNamesOfShortenedOutput(t *testing.T) {
 // was left out.
 func TestOnlyADemonstrationWent(t *testing.T) {
 	features.Proves(t, "N13")
-	example := abi.Message{ID: "example", Role: abi.RoleUser, Content: abi.Text("Here is a demonstration of how to correctly " +
-		"accomplish this task.\n" + strings.Repeat("create reproduce.py\n", 200))}
+	example := abi.Message{ID: "example", Role: abi.RoleUser, Content: abi.Text("Here is a demonstration of how to " +
+		"correctly accomplish this task.\n" + strings.Repeat("create reproduce.py\n", 200))}
 	msgs := append([]abi.Message{example}, chat(3)...)
 	total := 0
 	for i := range msgs {

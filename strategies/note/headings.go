@@ -30,11 +30,26 @@ type outline struct {
 	opened []opened
 	row    bool // the line before is one of a table
 	colon  int  // the place of the line before where it ends with a colon, else -1
+	code   bool // a block of code goes on: a comment in it is no heading
+}
+
+// above is the place of the line that the next one stands under where it opens nothing; -1 where there is none.
+func (o *outline) above() int {
+	if n := len(o.opened); n > 0 {
+		return o.opened[n-1].place
+	}
+	return -1
 }
 
 // under takes the next line, with the white space before it, and returns the place of the one that it stands under; -1
 // where it stands under none.
 func (o *outline) under(raw, line string, place int) int {
+	fence := isFence(line)
+	if o.code && !fence {
+		o.row, o.colon = false, -1
+		return o.above()
+	}
+	o.code = o.code != fence
 	indent := 0
 	for _, r := range raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))] {
 		if indent++; r == '\t' {
@@ -68,10 +83,7 @@ func (o *outline) under(raw, line string, place int) int {
 	for n := len(o.opened); n > 0 && o.opened[n-1].level >= level; n-- {
 		o.opened = o.opened[:n-1]
 	}
-	above := -1
-	if n := len(o.opened); n > 0 {
-		above = o.opened[n-1].place
-	}
+	above := o.above()
 	if opens {
 		o.opened = append(o.opened, opened{level, place})
 	}

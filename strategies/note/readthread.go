@@ -60,6 +60,7 @@ func (t *turn) takeSaid(text string) {
 		words, date = text[:at], text[at:]
 	}
 	if strings.Contains(words, "\n") {
+		words = withoutGapHeads(words)
 		t.said, t.fuller = closing(words)+date, fullerClosing(words)+date
 		t.lines = strings.ReplaceAll(text, "\n", "\n"+moreLine)
 		if ask := askedOf(words); ask.options {

@@ -227,8 +227,8 @@ func lastWordsOf(said string, runes int) string {
 	return agentMark + strings.Join(withGaps(shown, lines), "\n"+moreLine)
 }
 
-// withGaps are lines of a text as they are told, with a mark where others are left out. A block of code ends before
-// such a mark, and begins again behind it.
+// withGaps are lines of a text as they are told, with a mark where others are left out, and the headings among those.
+// A block of code ends before such a mark, and begins again behind it.
 func withGaps(shown, all []saying) (told []string) {
 	within := make([]bool, len(all)+1) // a block of code, before each line
 	for i, l := range all {
@@ -244,11 +244,10 @@ func withGaps(shown, all []saying) (told []string) {
 		}
 		open = false
 	}
-	mark := strings.TrimSpace(leftOutHere)
 	for _, l := range shown {
 		if l.place != place+1 {
 			end()
-			told, open = append(told, mark), within[l.place] && !isFence(l.text)
+			told, open = append(told, gapMark(all[place+1:l.place], within[place+1])), within[l.place] && !isFence(l.text)
 			if open {
 				told = append(told, fence)
 			}
@@ -259,10 +258,50 @@ func withGaps(shown, all []saying) (told []string) {
 		told, place, open = append(told, l.text), l.place, open != isFence(l.text)
 	}
 	if end(); place+1 < len(all) {
-		told = append(told, mark)
+		told = append(told, gapMark(all[place+1:], within[place+1]))
 	}
 	return told
 }
+
+// gapMark stands for lines that are left out, and names the headings among them: who looks for a part that was agreed to
+// knows by them that it was there. Code: the lines begin within a block of code.
+func gapMark(left []saying, code bool) string {
+	var heads []string
+	for _, l := range left {
+		line := strings.TrimSpace(l.text)
+		code = code != isFence(line)
+		if inner, ok := strings.CutPrefix(line, gapBegins); ok { // it was cut before
+			heads = append(heads, strings.TrimSuffix(inner, ")"))
+		} else if !code && line != "" && isHeading(line) {
+			heads = append(heads, strings.TrimSuffix(clip.Line(plain(line), maxGapHead), ":"))
+		}
+	}
+	if len(heads) == 0 {
+		return strings.TrimSpace(leftOutHere)
+	}
+	return gapBegins + strings.Join(heads[:min(len(heads), maxGapHeads)], "; ") + ")"
+}
+
+// withoutGapHeads is a text in which marks stand alone for what is left out.
+func withoutGapHeads(text string) string {
+	if !strings.Contains(text, gapBegins) {
+		return text
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), gapBegins) {
+			line = strings.TrimSpace(leftOutHere) + "\n"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
+
+const (
+	gapBegins   = "[...] (left out: " // a mark, and the headings of what it stands for behind that
+	maxGapHeads = 8
+	maxGapHead  = 60 // of a heading, in characters
+)
 
 // isFence reports whether a line begins or ends a block of code.
 func isFence(line string) bool {

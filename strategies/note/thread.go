@@ -120,28 +120,27 @@ const (
 // foldPrice is what the line costs that stands for a turn of which nothing is shown, in tokens.
 const foldPrice = 12
 
-// answered adds what short answers speak of, the newest first: the entries that they name, and what
+// answered adds what short answers speak of, the newest first: the entries that all of them name, and then what
 // was asked, in short where there is no room for all of it. An answer of which nothing can be told
 // folds: it says nothing by itself. A short one on which something was done stands. It returns what it costs.
 func (v *view) answered(budget int) int {
-	left := budget
+	left, named := budget, make([]bool, len(v.turns))
 	for i := len(v.turns) - 1; i > 0; i-- {
-		t, asked := &v.turns[i], &v.turns[i-1]
-		if v.folded(i) {
-			continue
-		}
-		named := false
+		t := &v.turns[i]
 		for k, line := range t.came {
-			if isAnswered(line) {
+			if isAnswered(line) && !v.folded(i) {
 				v.takeLine(i, k, &left, t.shortestListed(k))
-				named = named || v.came[i][k] != ""
+				named[i] = named[i] || v.came[i][k] != ""
 			}
 		}
-		if !t.answersTo(asked) {
+	}
+	for i := len(v.turns) - 1; i > 0; i-- {
+		t, asked := &v.turns[i], &v.turns[i-1]
+		if v.folded(i) || !t.answersTo(asked) {
 			continue
 		}
 		v.ask(i-1, &left, 3)
-		if v.said[i-1] == "" && !named && t.words != "" && (t.onlyTold() || v.count(t.words) > foldPrice) {
+		if v.said[i-1] == "" && !named[i] && t.words != "" && (t.onlyTold() || v.count(t.words) > foldPrice) {
 			v.size[i] = len(sizes) - 1
 		}
 	}
@@ -328,8 +327,8 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 	}
 }
 
-// tellReports adds what other agents reported in the last turns, the newest first, and returns what it costs: it is found
-// nowhere else, and files and names that stand in it are read again.
+// tellReports adds what other agents reported in the last turns, the newest first, and returns what it costs: it is
+// found nowhere else, and files and names that stand in it are read again.
 func tellReports(v *view, budget int) int {
 	left := budget
 	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxNewest); i-- {

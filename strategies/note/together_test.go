@@ -29,6 +29,9 @@ func letters(s string) string {
 // moreEntries are the marks that count entries of lists.
 var moreEntries = regexp.MustCompile(`; \[\d+ more\]`)
 
+// headsLeftOut are marks that name the headings of what they stand for.
+var headsLeftOut = regexp.MustCompile(`\[\.\.\.\] \(left out: [^\n]*\)`)
+
 // TestQuotedTogether: what is quoted of an agent's words between two marks stands together there, and what they begin
 // with is their beginning where no mark stands before it.
 func TestQuotedTogether(t *testing.T) {
@@ -45,6 +48,7 @@ func TestQuotedTogether(t *testing.T) {
 				note.Closing(text), note.Asked(text), note.LastWords(text, 700), note.WithRefusal(text),
 			} {
 				said = moreEntries.ReplaceAllString(strings.TrimPrefix(said, "Agent: "), " [...] ")
+				said = headsLeftOut.ReplaceAllString(said, "[...]")
 				behind := 0 // the parts before
 				for i, part := range strings.Split(said, "[...]") {
 					at := strings.Index(all, letters(part))

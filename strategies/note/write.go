@@ -43,9 +43,10 @@ var (
 	namesShare  = share{15, 63, 42}
 	failedShare = share{25, 8, 15}
 	// Where much stays below the names that are used next stand there, so that words have more of the room.
-	besideNames = share{15, 35, 28}
-	besideCame  = share{20, 16, 20}
+	besideNames = share{15, 25, 22}
+	besideCame  = share{20, 18, 20}
 	besideSaid  = share{15, 12, 10}
+	besideAsked = share{15, 14, 12}
 )
 
 const (
@@ -284,7 +285,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	v.alone, b.thread = alone, v
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost
-	asked := v.answered(min(askedShare.of(budget), p.left-least/2))
+	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))
 	p.left -= asked
 	b.rules = p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= p.count(strings.Join(b.rules, "\n"))
