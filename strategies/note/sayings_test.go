@@ -92,12 +92,13 @@ func TestQuotesInCode(t *testing.T) {
 	}
 }
 
-// TestGapsNameHeadings: where a long answer is told in its lines, the mark of what is left out names the headings there,
-// and still does after further compactions; lines of code are none.
+// TestGapsNameHeadings: where a long answer is told in its lines, the mark of what is left out names the headings
+// there, and still does after further compactions; lines of code are none.
 func TestGapsNameHeadings(t *testing.T) {
 	features.Proves(t, "N13")
 	long := strings.Repeat("It takes the lock of the store, and waits until the sweep has ended.\n", 30)
-	text := "Here is the design.\n\n## Overview\n" + long + "## Actions\n### Open\n" + long + "```sh\n# no heading\n```\n### Rewind:\n" +
+	text := "Here is the design.\n\n## Overview\n" + long + "## Actions\n### Open\n" + long +
+		"```sh\n# no heading\n```\n### Rewind:\n" +
 		long + "\nShall I start?"
 	got := render(session("Plan it.", said(text), "yes", run("ls", "a.go", false), said("I start.")),
 		note.Options{Budget: 3_000})
@@ -114,7 +115,7 @@ func TestAllChoicesAreTold(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	var msgs []abi.Message
 	for i := range 8 {
-		msgs = append(msgs, session(said(fmt.Sprintf("1. the store of harbour %d\n2. the port of harbour %d\n3. none of them\n\n"+
+		msgs = append(msgs, session(said(fmt.Sprintf("1. the store of harbour %d\n2. the port of harbour %d\n3. none\n\n"+
 			"%sWhich of these do you want for part %d?", i, i, strings.Repeat("It is read by many programs. ", 6), i)), "2")...)
 	}
 	got := render(session("Plan it.", msgs, said("Planned.")), note.Options{Budget: 180})

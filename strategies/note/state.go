@@ -263,8 +263,8 @@ func withGaps(shown, all []saying) (told []string) {
 	return told
 }
 
-// gapMark stands for lines that are left out, and names the headings among them: who looks for a part that was agreed to
-// knows by them that it was there. Code: the lines begin within a block of code.
+// gapMark stands for lines that are left out, and names the headings among them: who looks for a part that was agreed
+// to knows by them that it was there. Code: the lines begin within a block of code.
 func gapMark(left []saying, code bool) string {
 	var heads []string
 	for _, l := range left {
