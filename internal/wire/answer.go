@@ -36,12 +36,12 @@ func written(d *decoder, v any) {
 	}
 }
 
-var searchFields = []field[abi.SearchRequest]{
+var searchFields = []field[*abi.SearchRequest]{
 	{"query", func(d *decoder, r *abi.SearchRequest) { r.Query = d.text() }},
 	{"limit", func(d *decoder, r *abi.SearchRequest) { r.Limit = d.int() }},
 }
 
-var outputFields = []field[abi.Output]{
+var outputFields = []field[*abi.Output]{
 	{"retain", func(d *decoder, o *abi.Output) { o.Retain = texts(d) }},
 	{"unstored", func(d *decoder, o *abi.Output) { o.Unstored = d.text() }},
 	{"inject", func(d *decoder, o *abi.Output) { o.Inject = d.text() }},
@@ -58,8 +58,8 @@ var outputFields = []field[abi.Output]{
 
 // outputMessageFields makes the table of a message's fields. Made where it is needed,
 // no guest has to carry it.
-func outputMessageFields() []field[abi.OutputMessage] {
-	return append([]field[abi.OutputMessage]{{"ref", func(d *decoder, m *abi.OutputMessage) { m.Ref = d.text() }}},
+func outputMessageFields() []field[*abi.OutputMessage] {
+	return append([]field[*abi.OutputMessage]{{"ref", func(d *decoder, m *abi.OutputMessage) { m.Ref = d.text() }}},
 		messageFields(func(m *abi.OutputMessage) *abi.Message { return &m.Message })...)
 }
 
@@ -76,16 +76,16 @@ func outputMessages(d *decoder) []abi.OutputMessage {
 	})
 }
 
-var compactionFields = []field[abi.CompactionRequest]{
+var compactionFields = []field[*abi.CompactionRequest]{
 	{"instructions", func(d *decoder, r *abi.CompactionRequest) { r.Instructions = d.text() }},
 }
 
-var logFields = []field[abi.LogRequest]{
+var logFields = []field[*abi.LogRequest]{
 	{"level", func(d *decoder, r *abi.LogRequest) { r.Level = abi.LogLevel(d.text()) }},
 	{"message", func(d *decoder, r *abi.LogRequest) { r.Message = d.text() }},
 }
 
-var kvRequestFields = []field[abi.KVRequest]{
+var kvRequestFields = []field[*abi.KVRequest]{
 	{"key", func(d *decoder, r *abi.KVRequest) { r.Key = d.text() }},
 	{"value", func(d *decoder, r *abi.KVRequest) { r.Value = d.text() }},
 	{"expect", func(d *decoder, r *abi.KVRequest) {
@@ -95,15 +95,15 @@ var kvRequestFields = []field[abi.KVRequest]{
 	}},
 }
 
-var tokensRequestFields = []field[abi.TokensRequest]{
+var tokensRequestFields = []field[*abi.TokensRequest]{
 	{"texts", func(d *decoder, r *abi.TokensRequest) { r.Texts = names(d) }},
 }
 
-var messagesRequestFields = []field[abi.MessagesRequest]{
+var messagesRequestFields = []field[*abi.MessagesRequest]{
 	{"ids", func(d *decoder, r *abi.MessagesRequest) { r.IDs = names(d) }},
 }
 
-var modelFields = []field[abi.ModelRequest]{
+var modelFields = []field[*abi.ModelRequest]{
 	{"model", func(d *decoder, r *abi.ModelRequest) { r.Model = d.text() }},
 	{"system", func(d *decoder, r *abi.ModelRequest) { r.System = d.text() }},
 	{"prompt", func(d *decoder, r *abi.ModelRequest) { r.Prompt = d.text() }},
@@ -113,12 +113,12 @@ var modelFields = []field[abi.ModelRequest]{
 	{"max_tokens", func(d *decoder, r *abi.ModelRequest) { r.MaxTokens = d.int() }},
 }
 
-var modelMessageFields = []field[abi.ModelMessage]{
+var modelMessageFields = []field[*abi.ModelMessage]{
 	{"role", func(d *decoder, m *abi.ModelMessage) { m.Role = abi.Role(d.text()) }},
 	{"content", func(d *decoder, m *abi.ModelMessage) { m.Content = d.text() }},
 }
 
-var httpFields = []field[abi.HTTPRequest]{
+var httpFields = []field[*abi.HTTPRequest]{
 	{"method", func(d *decoder, r *abi.HTTPRequest) { r.Method = d.text() }},
 	{"url", func(d *decoder, r *abi.HTTPRequest) { r.URL = d.text() }},
 	{"headers", func(d *decoder, r *abi.HTTPRequest) { r.Headers = textMap(d) }},

@@ -2,7 +2,7 @@ package wire
 
 import "github.com/kagewasm/kagewasm/abi"
 
-var inputFields = []field[abi.Input]{
+var inputFields = []field[*abi.Input]{
 	{"abi", func(d *decoder, in *abi.Input) { in.ABI = d.int() }},
 	{"call", func(d *decoder, in *abi.Input) { in.Call = d.text() }},
 	{"time", func(d *decoder, in *abi.Input) { in.Time = d.text() }},
@@ -19,7 +19,7 @@ var inputFields = []field[abi.Input]{
 	{"record", func(d *decoder, in *abi.Input) { in.Record = pointer(d, recordFields) }},
 }
 
-var sessionFields = []field[abi.Session]{
+var sessionFields = []field[*abi.Session]{
 	{"id", func(d *decoder, s *abi.Session) { s.ID = d.text() }},
 	{"agent_path", func(d *decoder, s *abi.Session) { s.AgentPath = d.text() }},
 	{"model", func(d *decoder, s *abi.Session) { s.Model = d.text() }},
@@ -30,7 +30,7 @@ var sessionFields = []field[abi.Session]{
 	}},
 }
 
-var triggerFields = []field[abi.Trigger]{
+var triggerFields = []field[*abi.Trigger]{
 	{"reason", func(d *decoder, t *abi.Trigger) { t.Reason = abi.TriggerReason(d.text()) }},
 	{"tokens", func(d *decoder, t *abi.Trigger) { t.Tokens = d.int() }},
 	{"fraction", func(d *decoder, t *abi.Trigger) { t.Fraction = d.float() }},
@@ -42,12 +42,12 @@ var triggerFields = []field[abi.Trigger]{
 	{"instructions", func(d *decoder, t *abi.Trigger) { t.Instructions = d.text() }},
 }
 
-var budgetFields = []field[abi.Budget]{
+var budgetFields = []field[*abi.Budget]{
 	{"target_tokens", func(d *decoder, b *abi.Budget) { b.TargetTokens = d.int() }},
 	{"summary_tokens", func(d *decoder, b *abi.Budget) { b.SummaryTokens = d.int() }},
 }
 
-var recordFields = []field[abi.Record]{
+var recordFields = []field[*abi.Record]{
 	{"id", func(d *decoder, r *abi.Record) { r.ID = d.text() }},
 	{"time", func(d *decoder, r *abi.Record) { r.Time = d.text() }},
 	{"success", func(d *decoder, r *abi.Record) { r.Success = d.bool() }},
@@ -73,12 +73,12 @@ var recordFields = []field[abi.Record]{
 	{"notes", func(d *decoder, r *abi.Record) { r.Notes = d.text() }},
 }
 
-var filesFields = []field[abi.Files]{
+var filesFields = []field[*abi.Files]{
 	{"read", func(d *decoder, f *abi.Files) { f.Read = texts(d) }},
 	{"modified", func(d *decoder, f *abi.Files) { f.Modified = texts(d) }},
 }
 
-var receiptFields = []field[abi.Receipt]{
+var receiptFields = []field[*abi.Receipt]{
 	{"freed_tokens", func(d *decoder, r *abi.Receipt) { r.FreedTokens = d.int() }},
 	{"lost_prefix_tokens", func(d *decoder, r *abi.Receipt) {
 		if !d.null() {
@@ -91,7 +91,7 @@ var receiptFields = []field[abi.Receipt]{
 	{"payback_calls", func(d *decoder, r *abi.Receipt) { r.PaybackCalls = d.int() }},
 }
 
-var sourceFields = []field[abi.Source]{
+var sourceFields = []field[*abi.Source]{
 	{"type", func(d *decoder, s *abi.Source) { s.Type = abi.SourceType(d.text()) }},
 	{"name", func(d *decoder, s *abi.Source) { s.Name = d.text() }},
 	{"version", func(d *decoder, s *abi.Source) { s.Version = d.text() }},
@@ -100,7 +100,7 @@ var sourceFields = []field[abi.Source]{
 
 func failure(d *decoder, e **abi.Error) { *e = pointer(d, errorFields) }
 
-var errorFields = []field[abi.Error]{
+var errorFields = []field[*abi.Error]{
 	{"code", func(d *decoder, e *abi.Error) { e.Code = abi.Code(d.text()) }},
 	{"op", func(d *decoder, e *abi.Error) { e.Op = d.text() }},
 	{"plugin", func(d *decoder, e *abi.Error) { e.Plugin = d.text() }},

@@ -8,24 +8,24 @@ import (
 )
 
 var inputMessageFields = append(messageFields(func(m *abi.InputMessage) *abi.Message { return &m.Message }),
-	field[abi.InputMessage]{"tokens", func(d *decoder, m *abi.InputMessage) { m.Tokens = d.int() }},
-	field[abi.InputMessage]{"pinned", func(d *decoder, m *abi.InputMessage) { m.Pinned = d.bool() }},
-	field[abi.InputMessage]{"unit", func(d *decoder, m *abi.InputMessage) { m.Unit = d.int() }})
+	field[*abi.InputMessage]{"tokens", func(d *decoder, m *abi.InputMessage) { m.Tokens = d.int() }},
+	field[*abi.InputMessage]{"pinned", func(d *decoder, m *abi.InputMessage) { m.Pinned = d.bool() }},
+	field[*abi.InputMessage]{"unit", func(d *decoder, m *abi.InputMessage) { m.Unit = d.int() }})
 
-// messageFields are those of a T with a message in it.
-func messageFields[T any](in func(*T) *abi.Message) []field[T] {
-	return []field[T]{
-		{"id", func(d *decoder, v *T) { in(v).ID = d.text() }},
-		{"role", func(d *decoder, v *T) { in(v).Role = abi.Role(d.text()) }},
-		{"content", func(d *decoder, v *T) { in(v).Content = content(d) }},
-		{"tool_calls", func(d *decoder, v *T) { in(v).ToolCalls = list(d, toolCall) }},
-		{"tool_call_id", func(d *decoder, v *T) { in(v).ToolCallID = d.text() }},
-		{"name", func(d *decoder, v *T) { in(v).Name = d.text() }},
-		{"is_error", func(d *decoder, v *T) { in(v).IsError = d.bool() }},
-		{"timestamp", func(d *decoder, v *T) { in(v).Timestamp = d.text() }},
-		{"kind", func(d *decoder, v *T) { in(v).Kind = abi.Kind(d.text()) }},
-		{"meta", func(d *decoder, v *T) { in(v).Meta = rawMap(d) }},
-		{"raw", func(d *decoder, v *T) { in(v).Raw = d.raw() }},
+// messageFields are those of what a P points to, with a message in it.
+func messageFields[P any](in func(P) *abi.Message) []field[P] {
+	return []field[P]{
+		{"id", func(d *decoder, v P) { in(v).ID = d.text() }},
+		{"role", func(d *decoder, v P) { in(v).Role = abi.Role(d.text()) }},
+		{"content", func(d *decoder, v P) { in(v).Content = content(d) }},
+		{"tool_calls", func(d *decoder, v P) { in(v).ToolCalls = list(d, toolCall) }},
+		{"tool_call_id", func(d *decoder, v P) { in(v).ToolCallID = d.text() }},
+		{"name", func(d *decoder, v P) { in(v).Name = d.text() }},
+		{"is_error", func(d *decoder, v P) { in(v).IsError = d.bool() }},
+		{"timestamp", func(d *decoder, v P) { in(v).Timestamp = d.text() }},
+		{"kind", func(d *decoder, v P) { in(v).Kind = abi.Kind(d.text()) }},
+		{"meta", func(d *decoder, v P) { in(v).Meta = rawMap(d) }},
+		{"raw", func(d *decoder, v P) { in(v).Raw = d.raw() }},
 	}
 }
 
@@ -91,7 +91,7 @@ func part(d *decoder, p *abi.Part) {
 	}
 }
 
-var toolCallFields = []field[abi.ToolCall]{
+var toolCallFields = []field[*abi.ToolCall]{
 	{"id", func(d *decoder, c *abi.ToolCall) { c.ID = d.text() }},
 	{"name", func(d *decoder, c *abi.ToolCall) { c.Name = d.text() }},
 	{"arguments", func(d *decoder, c *abi.ToolCall) { c.Arguments = arguments(d) }},

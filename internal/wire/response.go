@@ -29,7 +29,7 @@ type response struct {
 	failed *abi.Error
 }
 
-var responseFields = []field[response]{
+var responseFields = []field[*response]{
 	{"result", func(d *decoder, r *response) { d.value(r.result) }},
 	{"error", func(d *decoder, r *response) { failure(d, &r.failed) }},
 }
@@ -56,18 +56,18 @@ func (d *decoder) value(v any) {
 	}
 }
 
-var kvFields = []field[abi.KVResponse]{
+var kvFields = []field[*abi.KVResponse]{
 	{"found", func(d *decoder, r *abi.KVResponse) { r.Found = d.bool() }},
 	{"value", func(d *decoder, r *abi.KVResponse) { r.Value = d.text() }},
 	{"keys", func(d *decoder, r *abi.KVResponse) { r.Keys = texts(d) }},
 }
 
-var tokensFields = []field[abi.TokensResponse]{
+var tokensFields = []field[*abi.TokensResponse]{
 	{"counts", func(d *decoder, r *abi.TokensResponse) {
 		r.Counts = list(d, func(d *decoder, n *int) { *n = d.int() })
 	}},
 }
 
-var messagesFields = []field[abi.MessagesResponse]{
+var messagesFields = []field[*abi.MessagesResponse]{
 	{"messages", func(d *decoder, r *abi.MessagesResponse) { r.Messages = list(d, message) }},
 }

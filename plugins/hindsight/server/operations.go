@@ -1,8 +1,6 @@
 package server
 
 import (
-	"net/url"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
@@ -22,7 +20,7 @@ func (r *retainResponse) operations() []string {
 func (b *Bank) follow(list []string) {
 	for _, id := range list[:min(len(list), maxFollowed)] {
 		var op operationResponse
-		err := b.do("GET", "/operations/"+url.PathEscape(id), nil, &op)
+		err := b.do("GET", "/operations/"+segment(id), nil, &op)
 		switch {
 		case b.down != nil, abi.CodeOf(err) == abi.CodeQuota:
 			return

@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ const authorization = "Bearer {{secret:api_token}}"
 
 // do sends a request about the bank, and decodes the answer into resp.
 func (b *Bank) do(method, path string, body, resp any) error {
-	return b.call(method, "/v1/default/banks/"+url.PathEscape(b.ID)+path, body, resp)
+	return b.call(method, "/v1/default/banks/"+segment(b.ID)+path, body, resp)
 }
 
 // call sends a request to the server. Where the server is to be left alone, by
@@ -86,18 +85,6 @@ func (b *Bank) unreached(err error) error {
 	}
 	b.down = err
 	return err
-}
-
-// origin is how a server is granted.
-func origin(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return raw
-	}
-	if u.Scheme == "http" && u.Hostname() != "localhost" {
-		return "http://" + u.Host
-	}
-	return u.Host
 }
 
 // unwell is the error of an answer that is none.

@@ -15,8 +15,9 @@
 package server
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -170,7 +171,8 @@ const minMajor, minMinor = 0, 9
 
 // atLeast reports whether a version is that one or a later one.
 func atLeast(version string, major, minor int) bool {
-	var a, b int
-	_, err := fmt.Sscanf(version, "%d.%d", &a, &b)
-	return err == nil && (a > major || a == major && b >= minor)
+	first, rest, _ := strings.Cut(version, ".")
+	a, err := strconv.Atoi(strings.TrimSpace(first))
+	b, errMinor := strconv.Atoi(rest[:clip.Digits(rest)])
+	return err == nil && errMinor == nil && (a > major || a == major && b >= minor)
 }
