@@ -16,7 +16,7 @@ import (
 // initState is what the host does in place of the engine to bring an instance of a
 // detached module to life.
 type initState struct {
-	data    []segment
+	data    segments
 	start   bool     // there is an export reservedStart, which runs first
 	globals []string // the exports of the mutable globals
 	// restorable: the state of an instance can be put into another one. Else
@@ -27,11 +27,13 @@ type initState struct {
 // canRestore reports whether instances can be restored.
 func (b *initState) canRestore() bool { return b != nil && b.restorable }
 
-// segment is what a module puts into its memory.
-type segment struct {
-	at    uint32
-	bytes []byte
+// segments are what a module puts into its memory: the bytes, one segment behind the other, and where each goes.
+type segments struct {
+	bytes  []byte
+	places []placed
 }
+
+type placed struct{ at, size uint32 }
 
 // The names of exports that are the host's begin with reservedPrefix.
 const (
@@ -108,23 +110,21 @@ func unsettable(g wasm.GlobalType) bool {
 	return g.Mutable && g.Type != wasm.I32 && g.Type != wasm.I64 && g.Type != wasm.F32 && g.Type != wasm.F64
 }
 
-// segmentsOf are the data that a module puts into its memory.
-func segmentsOf(m *wasm.Module) ([]segment, error) {
-	size := 0
-	for _, d := range m.Data {
-		size += len(d.Bytes)
+// segmentsOf are the data that a module puts into its memory. The rest of the module is not kept for them.
+func segmentsOf(m *wasm.Module) (data segments, err error) {
+	size, n := 0, 0
+	for d := range m.Data() {
+		size, n = size+len(d.Bytes), n+1
 	}
-	data, all := make([]segment, 0, len(m.Data)), make([]byte, 0, size)
-	for _, d := range m.Data {
+	data = segments{make([]byte, 0, size), make([]placed, 0, n)}
+	for d := range m.Data() {
 		switch {
 		case !d.Active:
 		case d.Offset.Op != wasm.OpI32Const:
-			return nil, errors.New("the offset of a data segment is no constant")
+			return segments{}, errors.New("the offset of a data segment is no constant")
 		default:
-			// The rest of the module is not kept for its data.
-			from := len(all)
-			all = append(all, d.Bytes...)
-			data = append(data, segment{uint32(d.Offset.Value), all[from:len(all):len(all)]})
+			data.bytes = append(data.bytes, d.Bytes...)
+			data.places = append(data.places, placed{uint32(d.Offset.Value), uint32(len(d.Bytes))})
 		}
 	}
 	return data, nil
@@ -133,15 +133,16 @@ func segmentsOf(m *wasm.Module) ([]segment, error) {
 // run does what the engine would have done by itself: it fills the memory and
 // runs the start section.
 func (b *initState) run(ctx context.Context, r *run) error {
-	i := r.instance
-	for _, s := range b.data {
-		into, ok := i.View(s.at, uint32(len(s.bytes)))
+	i, rest := r.instance, b.data.bytes
+	for _, s := range b.data.places {
+		into, ok := i.View(s.at, s.size)
 		if !ok {
 			r.call.SetCause(r.call.Trap(fmt.Sprintf(
-				"%d bytes of data at %d are not all inside the guest's memory of %d", len(s.bytes), s.at, i.Size()), nil))
+				"%d bytes of data at %d are not all inside the guest's memory of %d", s.size, s.at, i.Size()), nil))
 			return host.ErrStopped
 		}
-		copy(into, s.bytes)
+		copy(into, rest)
+		rest = rest[s.size:]
 	}
 	if !b.start {
 		return nil

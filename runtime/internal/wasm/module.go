@@ -21,13 +21,13 @@ type Module struct {
 	Exports  []Export
 	Start    *uint32 // the function that runs first
 	Bodies   []Body  // of the functions that are not imported
-	Data     []Data
 	Sections []Section
 
 	// FuncRefs are the places outside of code and exports that name a
 	// function, in their order: the start section, element segments, initializers.
 	FuncRefs []FuncRef
 
+	data        []byte            // the data section, nil where there is none
 	byName      map[string]Export // the first export of each name
 	initGlobals uint64            // how many globals initializers suppose there are
 	size        int               // of the whole, in bytes
@@ -285,7 +285,7 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 	case SectionCode:
 		m.bodies(r)
 	case SectionData:
-		m.data(r)
+		m.dataSection(r)
 	case SectionStart:
 		pos := r.Pos
 		m.Start = new(r.U32())

@@ -42,7 +42,8 @@ func TestParse(t *testing.T) {
 		{"places that name functions", refs, []uint32{1, 1, 1, 0}},
 		{"the start", *m.Start, uint32(1)},
 		{"locals", m.Bodies[0].Locals, []wasm.Locals{{N: 1, Type: wasm.I32}, {N: 2, Type: wasm.V128}}},
-		{"data", m.Data, []wasm.Data{{Active: true, Offset: wasm.Init{Op: wasm.OpI32Const}, Bytes: []byte("a")},
+		{"data", slices.Collect(m.Data()), []wasm.Data{
+			{Active: true, Offset: wasm.Init{Op: wasm.OpI32Const}, Bytes: []byte("a")},
 			{Bytes: []byte("b")}}},
 		{"a custom section", m.Custom(module, "first"), [][]byte{{1, 2, 3}}},
 		{"imports from m", m.Uses("m"), true},

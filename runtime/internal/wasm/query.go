@@ -49,4 +49,4 @@ func (m *Module) Custom(wasm []byte, name string) [][]byte {
 }
 
 // Trim drops what shares the module's bytes or is needed for compiling alone.
-func (m *Module) Trim() { m.Bodies, m.Data, m.FuncRefs, m.Sections = nil, nil, nil, nil }
+func (m *Module) Trim() { m.Bodies, m.data, m.FuncRefs, m.Sections = nil, nil, nil, nil }

@@ -3,6 +3,7 @@ package wasm
 import (
 	"errors"
 	"fmt"
+	"iter"
 )
 
 func (m *Module) globals(r *Reader) {
@@ -76,25 +77,41 @@ func (m *Module) bodies(r *Reader) {
 	})
 }
 
-func (m *Module) data(r *Reader) {
-	ahead := *r
-	m.Data = make([]Data, 0, min(int(ahead.U32()), maxData, len(r.Data)/2)) // two bytes each, at least
-	r.VectorUpTo(maxData, func() {
-		kind := r.U32()
-		if kind > 2 {
-			r.Fail(fmt.Errorf("a data segment of kind %d", kind))
+func (m *Module) dataSection(r *Reader) {
+	m.data = r.Data[r.Pos:]
+	r.VectorUpTo(maxData, func() { m.segment(r) })
+}
+
+func (m *Module) segment(r *Reader) (d Data) {
+	kind := r.U32()
+	if kind > 2 {
+		r.Fail(fmt.Errorf("a data segment of kind %d", kind))
+		return d
+	}
+	if kind == 2 {
+		r.U32() // the memory
+	}
+	if d.Active = kind != 1; d.Active {
+		d.Offset = m.init(r)
+	}
+	d.Bytes = r.Bytes(r.U32())
+	return d
+}
+
+// Data goes through the data segments, in their order. They are read again each time: a guest in Go has
+// sixty thousand, and a list of them is longer than what they say.
+func (m *Module) Data() iter.Seq[Data] {
+	return func(yield func(Data) bool) {
+		if m.data == nil {
 			return
 		}
-		if kind == 2 {
-			r.U32() // the memory
+		r, walked := &Reader{Data: m.data}, new(Module) // m itself knows what initializers name
+		for n := r.U32(); n > 0; n-- {
+			if d := walked.segment(r); r.Err != nil || !yield(d) {
+				return
+			}
 		}
-		d := Data{Active: kind != 1}
-		if d.Active {
-			d.Offset = m.init(r)
-		}
-		d.Bytes = r.Bytes(r.U32())
-		m.Data = append(m.Data, d)
-	})
+	}
 }
 
 // init walks an initializer: constants, and references to globals and
