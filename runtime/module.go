@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -120,8 +121,9 @@ func readLimited(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var b bytes.Buffer
-	b.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else it is copied as it grows
+	room := make([]byte, min(info.Size(), limit)+bytes.MinRead) // else it is copied as it grows
+	host.WrittenSoon(room, 0, len(room))
+	b := bytes.NewBuffer(room[:0])
 	_, err = b.ReadFrom(io.LimitReader(f, limit+1))
 	return b.Bytes(), err
 }

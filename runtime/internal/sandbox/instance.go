@@ -126,6 +126,9 @@ func (n *code) start(ctx context.Context, r *run) error {
 	if err := n.instantiate(ctx, i); err != nil {
 		return err
 	}
+	if i.memory.size() >= hugeFrom {
+		host.WrittenSoon(i.memory.slot.space, 0, i.memory.size())
+	}
 	r.arm()
 	if n.init != nil {
 		if err := n.init.run(ctx, r); err != nil {

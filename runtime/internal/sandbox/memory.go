@@ -5,6 +5,10 @@ import "github.com/kagewasm/kagewasm/runtime/internal/host"
 // pageBytes is a page of WebAssembly's memory.
 const pageBytes = 1 << 16
 
+// hugeFrom is how much memory a guest has that gets what it grows by in huge pages, in bytes. A page of the usual size
+// takes longer to come than most guests take to fill it, and a small guest fills few.
+const hugeFrom = 2 << 20
+
 // linear is the memory of a guest, within the budget of the call. It lies
 // outside of Go's heap where the platform allows: all the guest may ever have
 // is reserved at once, so it never moves; what of it was never written costs
@@ -31,6 +35,9 @@ func (m *linear) Reallocate(size uint64) []byte {
 		m.slot = m.slots.get(int(min(m.most, uint64(m.budget.Limit))))
 	}
 	if m.slot.space != nil {
+		if len(m.buf) >= hugeFrom {
+			host.WrittenSoon(m.slot.space, len(m.buf), int(size))
+		}
 		m.buf = m.slot.space[:size]
 	} else { // on Go's heap, with room to grow
 		m.buf = append(m.buf, make([]byte, size-uint64(len(m.buf)))...)
