@@ -87,8 +87,10 @@ func quoted(f *names.Failure) string {
 // the messages, so that it costs less than [Build]. Once ctx is done it is of no use.
 func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int {
 	s.Messages, _ = called(s.Messages, abi.Origins(s.Messages))
+	memory := cmp.Or(s.Memory, new(Memory))
+	s = s.plain(memory)
 	gone, _ := s.parted()
-	list := lastOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, cmp.Or(s.Memory, new(Memory)))))
+	list := lastOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory)))
 	need := count(names.HeadFailed+names.HeadErrors) + 2
 	for i := range list {
 		need += count(quoted(&list[i])) + 1

@@ -313,3 +313,34 @@ func TestPassedInTheMiddle(t *testing.T) {
 		})
 	}
 }
+
+// TestWrappedResults: a failure that a harness hands over in a document of JSON is told as any other, word for word.
+func TestWrappedResults(t *testing.T) {
+	features.Proves(t, "N8", "I4")
+	const output = "# kw/store\n./lease.go:12:3: undefined: \"lock\"\n"
+	for _, tc := range []struct {
+		why string
+		doc map[string]any
+	}{
+		{"with the code in its metadata", map[string]any{"output": output, "metadata": map[string]any{"exit_code": 1}}},
+		{"with the code beside it", map[string]any{"output": output, "exit_code": 1, "error": nil}},
+		{"with two texts", map[string]any{"stdout": "", "stderr": output, "exitCode": 1}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			doc, err := json.Marshal(tc.doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := render(session("Mend it.", run("go build ./...", string(doc), false), said("I go on.")), note.Options{})
+			for _, want := range []string{"$ go build ./...\n", "\n./lease.go:12:3: undefined: \"lock\"\n",
+				"- Checks: `go build ./...` failed"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "exit_code") || strings.Contains(text, `\"lock`) {
+				t.Errorf("it tells the document:\n%s", text)
+			}
+		})
+	}
+}

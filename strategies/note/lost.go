@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ const maxLossLine = 160
 // in the order of the session.
 func Losses(ctx context.Context, s Session) (list []Loss) {
 	n := Build(ctx, s)
+	s = s.plain(cmp.Or(s.Memory, new(Memory)))
 	origins := abi.Origins(s.Messages)
 	said := make(map[string]bool)
 	bound := func(m *abi.Message, words string) {

@@ -60,8 +60,9 @@ func Build(ctx context.Context, s Session) *Note {
 	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	messages, wrote := called(s.Messages, origins)
 	s.Messages = messages
-	gone, stays := s.parted()
 	memory := cmp.Or(s.Memory, new(Memory))
+	s = s.plain(memory)
+	gone, stays := s.parted()
 	found, harness := &memory.found, s.harness(ctx, memory)
 	n := &Note{memory: memory, size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
 		todos: todos{made: make(map[string]int)}, loads: loads{memory: memory}}
@@ -192,6 +193,12 @@ func (s *Session) parted() (gone, stays []abi.Message) {
 		}
 	}
 	return gone, stays
+}
+
+// plain is the session with the results of its calls as what ran put them out.
+func (s Session) plain(memory *Memory) Session {
+	s.Messages, s.Pruned = memory.known.Plain(s.Messages), memory.known.Plain(s.Pruned)
+	return s
 }
 
 // harness is what is known of the one that ran the calls.

@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // An agent reads rules in files: those of a skill, and those that a project gives to whoever works on it. It may read a
@@ -150,8 +151,12 @@ func prints(program string, words []string) bool {
 	return shows[program] && !slices.ContainsFunc(words, func(w string) bool { return !flags(w) })
 }
 
-// shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it.
+// shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it,
+// or how the command ended.
 func shown(text string) string {
+	if end := strings.LastIndexByte(text, '\n'); end >= 0 && outcome.SaysExit(text[end+1:]) {
+		text = text[:end+1]
+	}
 	if _, rest, ok := strings.Cut(clip.Head(text, maxPreamble), "\nOutput:\n"); ok {
 		text = text[len(clip.Head(text, maxPreamble))-len(rest):]
 	}

@@ -13,6 +13,8 @@ type Known struct {
 	ended  map[ending]Outcome
 	values map[string]string
 	tasks  map[[2]string][]action.Check // of commands of tasks, by their lines and folders
+	// wrapped are results out of the documents that they came in.
+	wrapped map[string]wrapped
 }
 
 // Value is what read makes of a text.
