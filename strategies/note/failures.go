@@ -35,6 +35,10 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int)
 		}
 		text := quoted(f)
 		n := p.count(text) + 1
+		if n > left+beside && len(failed)+len(errors) == 0 {
+			text = briefly(f, func(text string) bool { return p.count(text) < left+beside })
+			n = p.count(text) + 1
+		}
 		if n > left+beside {
 			break
 		}
@@ -72,6 +76,31 @@ func (p *parts) under(head string, texts []string) {
 		p.put(append([]string{head}, texts...)...)
 	}
 }
+
+// briefly is a failure as it is written where there is no room for all that is quoted of it: with as many of its first
+// lines as fit. It is done to one with many lines alone: without a short one there is room for what tells more. And of
+// a command of several lines nobody can tell where it ends.
+func briefly(f *names.Failure, fits func(string) bool) string {
+	short, text, lines := *f, quoted(f), strings.Split(f.Text, "\n")
+	if lines[0] == "$" || len(lines) < manyQuoted {
+		return text
+	}
+	for end := len(lines) - 1; end >= leastQuoted && !fits(text); end-- {
+		if lines[end-1] != names.GapLine {
+			short.Text = strings.Join(append(lines[:end:end], names.GapLine), "\n")
+			text = quoted(&short)
+		}
+	}
+	return text
+}
+
+const (
+	// leastQuoted is how many lines of a failure are told at the least: the command, a mark of what is left out, and
+	// what went wrong.
+	leastQuoted = 3
+	// manyQuoted is how many lines a failure has that is told in part.
+	manyQuoted = 12
+)
 
 // quoted is a failure as it is written.
 func quoted(f *names.Failure) string {

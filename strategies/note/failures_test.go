@@ -344,3 +344,36 @@ func TestWrappedResults(t *testing.T) {
 		})
 	}
 }
+
+// TestLessOfAFailure: where there is no room for all that is quoted of the last failure its first lines are told.
+func TestLessOfAFailure(t *testing.T) {
+	features.Proves(t, "N8", "I10")
+	output := "Exit code 1\n"
+	for i := range 3 {
+		output += fmt.Sprintf("store_test.cpp:%d: Failure\nExpected equality of these values:\n  %s\n  %d\n\n", i,
+			strings.Repeat("total ", 20), i)
+	}
+	n := build(gone(session("Mend it.", run("ctest", output, false))))
+	whole := n.Render(note.Options{Budget: 3000, Count: byRune})
+	if !strings.Contains(whole, "store_test.cpp:2: Failure") {
+		t.Fatalf("not all of it:\n%s", whole)
+	}
+	less := false
+	for budget := 100; budget < 3000; budget += 20 {
+		text := n.Render(note.Options{Budget: budget, Count: byRune})
+		if byRune(text) > budget {
+			t.Errorf("%d tokens, %d are allowed", byRune(text), budget)
+		}
+		_, failed, _ := strings.Cut(text, "$ ctest\n")
+		failed, _, ended := strings.Cut(failed, "\n```")
+		if ended && !strings.Contains(failed, "store_test.cpp:2") {
+			less = true
+			if !strings.Contains(failed, "store_test.cpp:0: Failure") || !strings.HasSuffix(failed, "\n[...]") {
+				t.Errorf("%d tokens: %q", budget, failed)
+			}
+		}
+	}
+	if !less {
+		t.Error("it was told whole, or not at all")
+	}
+}

@@ -14,9 +14,11 @@ import (
 // between them are left out: a panic below the name of another test would read as that one's.
 
 const (
-	// gapLine stands where lines are left out between others, moreLines below those of which there are more.
-	gapLine   = "[...]"
+	// GapLine stands where lines are left out between others, moreLines below those of which there are more.
+	GapLine   = "[...]"
 	moreLines = "[... more lines like these ...]"
+	// maxPlaces is how many places are quoted of what failed, one for each that is told.
+	maxPlaces = 3
 	// headCut ends the beginning of an output that is cut within a line.
 	headCut = " …"
 )
@@ -48,7 +50,9 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 		telling = outcome.Telling(q.lines)
 	}
 	if len(telling) > 0 {
-		lines = lines[:min(1, len(lines))]
+		if lines = lines[:min(1, len(lines))]; len(lines) > 0 && !outcome.SaysError(lines[0]) {
+			lines = nil // it is how the output begins
+		}
 	}
 	for _, at := range telling {
 		if line := clip.Whole(strings.TrimSpace(q.lines[at]), maxVerbatim); at >= begins-1 && !quoted(line) {
@@ -68,7 +72,7 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 	if len(q.at) > 0 && q.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted
 		head, begins = head[:max(0, strings.LastIndexByte(head, '\n'))], begins-1
 	}
-	q.place(begins)
+	q.place(begins, max(1, min(maxPlaces, len(telling))))
 	return q.String(head, begins, len(o.Lines) > maxErrorLines)
 }
 
@@ -95,8 +99,8 @@ func (q *quotation) put(at int, line string) {
 	q.at, q.told = slices.Insert(q.at, i, at), slices.Insert(q.told, i, line)
 }
 
-// place quotes where the last error is that is quoted, or how the output begins where none is.
-func (q *quotation) place(begins int) {
+// place quotes where the last errors are that are quoted, or how the output begins where none is.
+func (q *quotation) place(begins, most int) {
 	var errors []int
 	for i := range q.lines[:min(begins, len(q.lines))] {
 		if i == begins-1 || toolcall.IsFailure(strings.TrimSpace(q.lines[i])) {
@@ -106,8 +110,11 @@ func (q *quotation) place(begins int) {
 	errors = append(errors, q.at...)
 	for _, at := range slices.Backward(errors) {
 		i := outcome.Place(q.lines, at)
-		if i >= 0 && i >= begins && !slices.Contains(q.at, i) {
-			q.put(i, clip.Whole(strings.TrimSpace(q.lines[i]), maxVerbatim))
+		if i < 0 || i < begins || slices.Contains(q.at, i) {
+			continue
+		}
+		q.put(i, clip.Whole(strings.TrimSpace(q.lines[i]), maxVerbatim))
+		if most--; most == 0 {
 			return
 		}
 	}
@@ -128,7 +135,7 @@ func (q *quotation) String(head string, begins int, more bool) string {
 		between := q.lines[min(next, at):at]
 		cut := i == 0 && strings.HasSuffix(head, headCut)
 		if !cut && slices.ContainsFunc(between, says) {
-			out = append(out, gapLine)
+			out = append(out, GapLine)
 		}
 		out, next = append(out, q.told[i]), at+1
 	}
@@ -136,7 +143,7 @@ func (q *quotation) String(head string, begins int, more bool) string {
 	case more:
 		out = append(out, moreLines)
 	case !cut && slices.ContainsFunc(q.lines[min(next, len(q.lines)):], says):
-		out = append(out, gapLine)
+		out = append(out, GapLine)
 	}
 	return strings.Join(append(out, q.elsewhere...), "\n")
 }

@@ -101,6 +101,9 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 		return Outcome{Failed: true, Told: m.IsError || told && code > 0, Lines: append([]string{file}, f.lines...)}
 	}
 	o := Outcome{Failed: f.failed, Told: m.IsError || told && code > 0, Lines: f.lines}
+	if !told && !h.Marks && !o.Failed && a.OnlyChecks() { // nobody says how it ended
+		o.Failed = !saysPassed(text) && tellsFailure(text)
+	}
 	ended := (told || h.Marks) && !o.Told && !toolcall.Masked(a.Commands)
 	o.Failed = o.Failed && !ended // with the code 0: its text only talks of errors
 	o.Passed = !o.Failed && !o.Told && (ended || saysPassed(text) && !hides(a.Commands, text) || keptSilent(a, text) ||
@@ -330,7 +333,7 @@ func (f *findings) read(text string, goOn func() bool) {
 			break
 		}
 		fails = fails || line == "FAIL" && !f.shallow
-		if !looksLikeError(withoutTag(line)) && (f.shallow || !inSource(line)) {
+		if !looksLikeError(withoutStep(withoutTag(line))) && (f.shallow || !inSource(line)) {
 			continue
 		}
 		if len(line) < 12 && strings.HasSuffix(line, ":") {
@@ -446,6 +449,12 @@ var (
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
 		": command not found", ": no such file", ": permission denied", "connection refused", "timed out"}
 )
+
+// SaysError reports whether a line says that something went wrong, as the lines of an [Outcome] mostly do: where none
+// does, the first line of the output stands there.
+func SaysError(line string) bool {
+	return looksLikeError(withoutStep(withoutTag(line))) || inSource(line)
+}
 
 func looksLikeError(line string) bool {
 	if len(line) > 2000 {

@@ -14,10 +14,10 @@ import (
 // Reason returns the line of an output that says why a check failed: of the first test
 // of Go that failed the first that names a place in a file and what was expected there, or
 // the last that names a place; else the first that does, as compilers and test runners
-// write it, one in a file of tests before others, or the last that names an error, or the
-// first that is marked as one. Of a panic of Rust and a test of Jest it is told with what
-// was expected. It is empty where there is none. That something failed is said by other
-// lines.
+// write it, one in a file of tests before others, or the lines of the first failure that is
+// told in several, or the last that names an error, or the first that is marked as one. Of
+// a panic of Rust and a test of Jest it is told with what was expected. It is empty where
+// there is none. That something failed is said by other lines.
 func Reason(text string) string {
 	lines := strings.Split(clip.Ends(text, maxReasons), "\n")
 	if said := cmp.Or(panicked(lines), expected(lines)); said != "" {
@@ -53,7 +53,25 @@ func Reason(text string) string {
 	if test.failed && test.said != "" {
 		return test.said
 	}
+	if place == "" {
+		place = told(lines)
+	}
 	return cmp.Or(place, last, marked)
+}
+
+// told are the lines of the first failure that [Telling] finds, as one; empty where it finds none.
+func told(lines []string) string {
+	b := blocks{lines: lines, file: -1}
+	for i := range lines {
+		if block := b.at(i); len(block) > 0 {
+			said := ""
+			for _, k := range block {
+				said += " " + bare(lines[k])
+			}
+			return clip.Whole(clip.OneLine(said), maxError)
+		}
+	}
+	return ""
 }
 
 // marksError reports whether a line begins with the mark of an error and says something: "× expected a semicolon" of
@@ -135,6 +153,11 @@ func inSource(line string) bool {
 	return clip.Digits(rest) > 0 && !strings.HasPrefix(said, "warning") && !strings.HasPrefix(said, "note")
 }
 
+// tellsFailure reports whether an output tells a failure in a way that nothing else is told in.
+func tellsFailure(text string) bool {
+	return len(Telling(strings.Split(clip.Ends(text, maxReasons), "\n"))) > 0
+}
+
 // maxReasons is how much of both ends of an output is searched, in bytes.
 const maxReasons = 16 << 10
 
@@ -159,6 +182,7 @@ func hasPlace(line string) bool {
 // aside: "ValueError: no such column", "- E999 SyntaxError: unmatched ')'".
 func namesError(line string) bool {
 	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "- "), ": ")
+	name, _, _ = strings.Cut(name, " [") // "AssertionError [ERR_ASSERTION]" of Node
 	return ok && rest != "" && strings.Count(name, " ") < 2 && !strings.ContainsAny(name, "\t/=\"'(") &&
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }

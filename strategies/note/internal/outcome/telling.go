@@ -1,8 +1,10 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -18,26 +20,50 @@ const (
 )
 
 // Telling returns the places of the lines that say what failed in a text, in order: what pytest sums up; where Rust
-// panicked, and what a test of Rust or of Jest expected and got.
+// panicked, and what a test of Rust or of Jest expected and got; and where pytest sums up nothing, what [blocks] finds.
 func Telling(lines []string) (places []int) {
+	b := blocks{lines: lines, file: -1}
+	b.quiet = slices.ContainsFunc(lines, func(line string) bool { return sumsUp(strings.TrimSpace(line)) })
 	found, summed, seen := 0, 0, make(map[string]bool)
-	for i := range lines {
-		line := strings.TrimSpace(lines[i])
-		rust := strings.Contains(line, rustPanics)
+	begun, before := 0, 0 // what was found when the test of Go began that goes on
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(clip.Head(lines[i], maxLine))
 		switch {
-		case sumsUp(line) && summed < maxSummed:
-			places, summed = append(places, i), summed+1
-		case found < maxTelling && (rust || strings.HasPrefix(line, jestExpects)):
-			block, text := append([]int{i}, behind(lines, i, rust)...), ""
+		case sumsUp(line):
+			if summed < maxSummed {
+				places, summed = append(places, i), summed+1
+			}
+		case strings.HasPrefix(lines[i], "=== RUN") && !strings.Contains(line, "/"):
+			begun, before = len(places), found
+		case strings.HasPrefix(lines[i], "--- PASS"): // it may have logged what it expected
+			places, found = places[:begun], before
+		case found < maxTelling:
+			block := b.read(i, line)
+			text := ""
 			for _, k := range block {
 				text += strings.TrimSpace(lines[k]) + "\n"
 			}
-			if !seen[text] { // Jest says all again at the end
+			if len(block) == 0 {
+				continue
+			}
+			if b.ended, i = block[len(block)-1]+1, block[len(block)-1]; !seen[text] { // some say all again at the end
 				places, found, seen[text] = append(places, block...), found+1, true
 			}
 		}
 	}
 	return places
+}
+
+// read is the block that begins with a line, or that of a test of Rust or of Jest.
+func (b *blocks) read(i int, line string) []int {
+	rust := strings.Contains(line, rustPanics)
+	if rust || strings.HasPrefix(strings.TrimPrefix(line, "error: "), jestExpects) {
+		return append([]int{i}, behind(b.lines, i, rust)...)
+	}
+	if b.quiet {
+		return nil
+	}
+	return b.at(i)
 }
 
 // sumsUp reports whether a line is one of those with which pytest sums up what failed.
