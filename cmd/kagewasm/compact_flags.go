@@ -114,8 +114,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.IntVar(&f.target, "target", 0,
 		"`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
 	fs.IntVar(&f.noteTokens, "note-tokens", 0, "budget of what the host writes in the note, in `TOKENS`, at most half "+
-		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, and "+
-		"the last failures beside it); 0 writes none")
+		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, the "+
+		"last failures beside it, and what no message has room in); 0 writes none")
 	fs.IntVar(&f.noteTokens, "ledger-tokens", 0, "the old name of --note-tokens")
 	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",
