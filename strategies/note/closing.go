@@ -19,6 +19,8 @@ const (
 	maxWritten  = 3000 // of those that are told as they were written
 	maxReport   = 600  // of what another agent reported
 	maxQuestion = 160  // of a question that they end with
+
+	maxReportHeads = 4 // headings that are told of what is left out of a report
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
@@ -30,9 +32,22 @@ func closing(text string) string { return closingIn(maxSaid, text) }
 func fullerClosing(text string) string { return closingIn(maxFuller, text) }
 
 // report is what another agent reported, in short: how it begins, without the title and what only announces the rest,
-// and what it found.
+// what it found, and the headings of what is left out.
 func report(text string) string {
 	lines, _ := sayings(text)
+	said := reportIn(text, lines)
+	if !strings.HasSuffix(said, leftOutHere) {
+		return said
+	}
+	heads := lists.Filter(lines, func(l saying) bool { return isHeading(l.text) })
+	left := lists.Filter(heads[min(1, len(heads)):], func(l saying) bool { // the first one is the title
+		return !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
+	})
+	return strings.TrimSuffix(said, leftOutHere) + " " + gapMark(left[:min(len(left), maxReportHeads)], false)
+}
+
+// reportIn is a report, of these lines, without its headings.
+func reportIn(text string, lines []saying) string {
 	for _, l := range lines {
 		if isHeading(l.text) || onlyAnnounces(plain(l.text)) || announcingWords.begins(plain(l.text)) {
 			continue

@@ -172,6 +172,23 @@ func TestReportsBeforeNames(t *testing.T) {
 	}
 }
 
+// TestReportsInShort: of a long report the headings are told that are left out, and the last steps do not tell again
+// what the thread tells.
+func TestReportsInShort(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	long := strings.Repeat("It takes the lock of the store, and waits until the sweep has ended.\n", 12)
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
+		"# Report\n\n"+long+"\n## Hook handlers\n"+long+"\n## Tests\n"+long, false)
+	text := render(session("Mend it.", task, said("I see."), "Then go on.", said("Yes.")), note.Options{})
+	for round := range 3 {
+		if strings.Count(text, "- Reported by the agent for Find the lock: [...] It takes the lock") != 1 ||
+			strings.Count(text, " [...] (left out: Hook handlers; Tests)\n") != 1 {
+			t.Errorf("round %d:\n%s", round, text)
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
+}
+
 // TestReportsOfOtherAgents: what another agent reported is told, without what it announces.
 func TestReportsOfOtherAgents(t *testing.T) {
 	features.Proves(t, "A6")

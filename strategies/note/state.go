@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
 // The state is where the work stood at the end of the messages: what the agent said and
@@ -51,9 +52,25 @@ func stateShare(budget int) int {
 	return 0
 }
 
+// withoutReports are steps without what another agent reported where the thread tells it.
+func withoutReports(steps []step, v *view) []step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		call, said, ok := strings.Cut(steps[i].did, work.Result)
+		if ok && slices.ContainsFunc(v.came, func(lines []string) bool {
+			return slices.ContainsFunc(lines, func(line string) bool {
+				return strings.HasPrefix(line, work.Reported) && strings.HasSuffix(line, ": "+said)
+			})
+		}) {
+			steps[i].did = call
+		}
+	}
+	return steps
+}
+
 // state is what is shown in so many tokens of the last steps and of how things stand, under its heading.
-func (n *Note) state(budget int, count func(string) int) []string {
-	steps, heading := n.steps, headState
+func (n *Note) state(steps []step, budget int, count func(string) int) []string {
+	heading := headState
 	if len(steps) == 1 && steps[0].said != "" &&
 		(greets(steps[0].said) || closing(steps[0].said) == clip.OneLine(steps[0].said)) {
 		steps = nil // the thread says all of it
