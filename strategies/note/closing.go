@@ -20,7 +20,7 @@ const (
 	maxReport   = 600  // of what another agent reported
 	maxQuestion = 160  // of a question that they end with
 
-	maxReportHeads = 4 // headings that are told of what is left out of a report
+	maxReportHeads = 3 // headings that are told of what is left out of a report
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further

@@ -303,7 +303,8 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	refused += v.replied(max(0, min(came+extra-deeds-refused, p.left-refused-least/2)))
 	told := v.told(max(0, min(budget*questionsShare/100+extra/2, p.left-refused-least/2)))
 	p.left -= refused + told
-	b.state = n.state(withoutReports(n.steps, v), min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), p.count)
+	room := min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left)
+	b.state = n.state(withoutReports(n.steps, v), room, p.count)
 	v.stood = strings.Join(b.state, "\n")
 	p.left -= p.count(v.stood)
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100

@@ -246,6 +246,7 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 	case m.Role == abi.RoleTool:
 		b.result(m, text)
 	case origin == abi.FromExample: // of another task
+	case origin == abi.FromHarness && strings.Contains(text, localOutput): // of the program, not of the work
 	case origin == abi.FromPerson:
 		b.text(m.Words(), weightUser)
 	case m.Role == abi.RoleAssistant:
@@ -257,6 +258,9 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 		b.output(text, 1)
 	}
 }
+
+// localOutput begins what a harness answered a command of its own: its release notes, its help, its settings.
+const localOutput = "<local-command-std"
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
