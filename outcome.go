@@ -281,7 +281,7 @@ func because(r *Report) string {
 		}
 		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
 	case abi.ReasonNothingToSupersede:
-		if r.TokensAfter <= r.Target && r.Warning == "" {
+		if r.TokensAfter <= r.Target {
 			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)
 		}
 		return fmt.Sprintf("%d tokens, and nothing that could go would make it less", r.TokensAfter)

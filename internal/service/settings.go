@@ -31,11 +31,16 @@ type Setting struct {
 // SettingsFor are the values that operators gave settings of an agent, by name: its own, and
 // those for all agents.
 func SettingsFor(ctx context.Context, s *store.Store, agent string) (map[string]string, error) {
+	return settingsWithout(ctx, s, agent, "", "")
+}
+
+// settingsWithout are those values without the one that is set for an owner under a name; the empty name is none's.
+func settingsWithout(ctx context.Context, s *store.Store, agent, owner, name string) (map[string]string, error) {
 	values := make(map[string]string)
 	kept, err := s.Kept(ctx, store.KeptSetting, slices.Compact([]string{"", agent})...)
 	for _, k := range kept {
 		var value string
-		if json.Unmarshal(k.Value, &value) == nil {
+		if json.Unmarshal(k.Value, &value) == nil && (k.Name != name || k.Owner != owner) {
 			values[k.Name] = value
 		}
 	}
@@ -141,25 +146,32 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 	})
 }
 
-// checkReset is an error where the settings are valid and would not be without one that is set for an agent.
-func (s *operator) checkReset(ctx context.Context, agent, name string) error {
-	values, err := SettingsFor(ctx, s.store, agent)
-	if err != nil {
-		return err
-	}
-	if _, err := s.host.Settings(agent, values); err != nil {
-		return nil // each one that goes may be the one that is wrong
-	}
-	delete(values, name)
-	if agent != "" {
-		all, err := SettingsFor(ctx, s.store, "")
+// checkReset is an error where the settings of an agent are valid and would not be without one that is set: for that
+// agent, or for all of them.
+func (s *operator) checkReset(ctx context.Context, owner, name string) error {
+	agents := []string{owner}
+	if owner == "" {
+		known, err := s.SettingsAgents(ctx)
 		if err != nil {
 			return err
 		}
-		if value, ok := all[name]; ok {
-			values[name] = value
+		agents = append(agents, known...)
+	}
+	for _, agent := range agents {
+		now, err := SettingsFor(ctx, s.store, agent)
+		if err != nil {
+			return err
+		}
+		if _, err := s.host.Settings(agent, now); err != nil {
+			continue // each one that goes may be the one that is wrong
+		}
+		then, err := settingsWithout(ctx, s.store, agent, owner, name)
+		if err == nil {
+			_, err = s.host.Settings(agent, then)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	_, err = s.host.Settings(agent, values)
-	return err
+	return nil
 }

@@ -147,9 +147,16 @@ func TestReportsThatArePruned(t *testing.T) {
 		if !pruned {
 			continue
 		}
-		later := gone(session(s.Messages[0], summary(text), s.Messages[1:3], s.Messages[6], said("Done.")))
-		if got := write(later, note.Options{}) + "\n"; strings.Count(got, want) != 1 {
-			t.Errorf("later:\n%s", thread(got))
+		for _, goes := range []bool{false, false, true} { // it stays shortened, and goes then, as it was
+			later := gone(session(s.Messages[0], summary(text), s.Messages[1:3], s.Messages[6], said("Done."), "And then?"))
+			if later.Messages[3] = task[1]; !goes {
+				later.Messages[3] = s.Messages[2]
+				later.Gone[2], later.Gone[3], later.Pruned = false, false, slices.Clone(task)
+			}
+			later.Gone[0], later.Gone[6] = false, false
+			if text = write(later, note.Options{}) + "\n"; strings.Count(text, want) != 1 {
+				t.Errorf("later, goes %v:\n%s", goes, thread(text))
+			}
 		}
 	}
 }

@@ -279,6 +279,11 @@ func (t *thread) stands(m *abi.Message, shortened bool) {
 
 // add adds a line to the turn that goes on.
 func (t *thread) add(line string) {
+	if strings.HasPrefix(line, work.Reported) && slices.ContainsFunc(slices.Concat(t.turns, t.waits), func(o turn) bool {
+		return slices.Contains(o.came, line)
+	}) {
+		return // its result was shortened before, and goes now
+	}
 	if len(t.turns) == 0 {
 		t.turns = append(t.turns, turn{})
 	}

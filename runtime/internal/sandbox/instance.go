@@ -126,7 +126,7 @@ func (n *code) start(ctx context.Context, r *run) error {
 	if err := n.instantiate(ctx, i); err != nil {
 		return err
 	}
-	if i.memory.size() >= hugeFrom {
+	if i.memory.size() > hugeFrom {
 		host.WrittenSoon(i.memory.slot.space, 0, i.memory.size())
 	}
 	r.arm()

@@ -35,7 +35,7 @@ func (m *linear) Reallocate(size uint64) []byte {
 		m.slot = m.slots.get(int(min(m.most, uint64(m.budget.Limit))))
 	}
 	if m.slot.space != nil {
-		if len(m.buf) >= hugeFrom {
+		if len(m.buf) > hugeFrom {
 			host.WrittenSoon(m.slot.space, len(m.buf), int(size))
 		}
 		m.buf = m.slot.space[:size]

@@ -152,7 +152,7 @@ func (h human) models(r *kagewasm.Report) {
 		own -= asked[i].Model.Cost
 	}
 	if u := r.Cost.Usage; u != nil && u.InputTokens+u.OutputTokens > 0 {
-		say(r.Cost.Model, "", u, own, r.Cost.PriceUnknown)
+		say(r.Cost.Model, "", u, max(0, own), r.Cost.PriceUnknown)
 	}
 	for i := range asked {
 		o := &asked[i]
