@@ -20,7 +20,7 @@ var shownHeads = slices.Concat(fileHeads, []string{"Contents of "})
 var instructionFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md"}
 
 // instructionWords are of what each such form has one.
-var instructionWords = []string{"nstructions", "INSTRUCTIONS", ".md", "claudeMd"}
+var instructionWords = []string{"nstructions", "INSTRUCTIONS", ".md", "claudeMd", "<rules>"}
 
 // IsInstructions reports whether m holds the instructions of a project: its kind
 // says so, or it has the form in which harnesses place such a file in a log.
@@ -42,10 +42,12 @@ func areInstructions(text string) bool {
 	text = strings.TrimSpace(text)
 	for range maxCommands {
 		if a := asideOf(text); a != nil {
-			if a.instructions {
+			rest := a.behind(text)
+			said, _ := words(rest)
+			if a.instructions || a.shows && said == "" && showsInstructions(strings.TrimSuffix(text, rest)) {
 				return true
 			}
-			text = a.behind(text)
+			text = rest
 			continue
 		}
 		if text == "" || text[0] != '<' {
@@ -63,8 +65,12 @@ func areInstructions(text string) bool {
 	return false
 }
 
-// showInstructions reports whether one of the elements of a harness in a text shows a file of instructions: CLAUDE.md
-// as Claude Code sends it, that of a folder which is read later, or GEMINI.md.
+// ruleElements are the elements of harnesses that hold instructions of a project: the rules of Cursor, and what
+// OpenHands read in the repository.
+var ruleElements = []string{"rules", "repository_instructions"}
+
+// showInstructions reports whether one of the elements of a harness in a text holds instructions of a project, or shows
+// a file of them: CLAUDE.md as Claude Code sends it, that of a folder which is read later, or GEMINI.md.
 func showInstructions(text string) bool {
 	for {
 		at, name := nextElement(text)
@@ -75,7 +81,8 @@ func showInstructions(text string) bool {
 		if end < 0 {
 			return false
 		}
-		if (name == "system-reminder" || name == "session_context") && showsInstructions(text[at:at+end]) {
+		if slices.Contains(ruleElements, strings.ToLower(name)) ||
+			(name == "system-reminder" || name == "session_context") && showsInstructions(text[at:at+end]) {
 			return true
 		}
 		text = text[at+end:]

@@ -1,6 +1,7 @@
 package abi_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,8 @@ func TestOrigins(t *testing.T) {
 		{"a command of the harness", "<command-name>/clear</command-name>\n<command-args></command-args>", "harness", ""},
 		{"a command with words", "<command-name>/plan</command-name>\n<command-args>the move</command-args>", "person",
 			"/plan the move"},
+		{"a command of a person's own that is called as one of another program", "<command-name>/chat</command-name>\n" +
+			"<command-args>list</command-args>", "person", "/chat list"},
 		{"a command that sets up the program", "<command-name>/model</command-name>\n<command-args>opus</command-args>",
 			"harness", ""},
 		{"words behind a command of the harness", "<command-name>/clear</command-name>\n<command-args></command-args>\n" +
@@ -129,6 +132,20 @@ func TestTextsOfHarnesses(t *testing.T) {
 		"Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.",
 		"Summarize the task tool output above and continue with your task.",
 		"<codex_internal_context source=\"goal\">\nx\n</codex_internal_context>",
+		"I am not sharing any files that you can edit yet.",
+		"I am not sharing the full contents of any files with you yet.",
+		"I have *added these files to the chat* so you see all of their contents.\na.py\n```\nx\n```",
+		"Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\na.md\n```\nx\n```",
+		"Here are summaries of some files present in my git repository.\nDo not propose changes to these files, treat them " +
+			"as *read-only*.\n\na.py:\nx",
+		"I am working with you on code in a git repository.\nHere are summaries of some files present in my git repo.\nx",
+		"Don't try and edit any existing code without asking me to add the files to the chat!\nTell me which files in my " +
+			"repo are the most likely to **need changes**",
+		"I committed the changes with git hash 1a2b3c & commit msg: fix: x", "I updated the files.",
+		"I edited the files myself.", "I ran this command:\n\nmake\n\nAnd got this output:\n\nok\n",
+		"Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. If nothing needs attention, reply " +
+			"HEARTBEAT_OK.\nCurrent time: Monday",
+		"A new session was started via /new or /reset. Execute your Session Startup sequence now - read the files.",
 		"<hook_prompt hook_run_id=\"h1\">x</hook_prompt>", "<teammate-message teammate_id=\"a\">\nx\n</teammate-message>",
 	}
 	for _, name := range []string{"session_context", "skill", "goal_context", "recommended_plugins", "user_info",
@@ -159,6 +176,10 @@ func TestTextsOfHarnesses(t *testing.T) {
 		"Warning: apply_patch fails",
 		"Instructions from: the meeting\nMend it.", "Instructions from: /srv/kw/AGENTS.md",
 		"--- Context from: my notes ---\nMend it.", "Contents of /srv/kw/CLAUDE.md:\nMend it.",
+		"I updated the files. Now mend it.", "I ran this command:\n\nmake\n\nand it fails.",
+		"I am not sharing any files that you can edit yet. Tell me what you need.",
+		"I committed the changes with git hash 1a2b3c and it broke.", "Don't try and edit any existing code.",
+		"Read HEARTBEAT.md if it exists and mend it.", "A new session was started via /new or /reset, but it hangs.",
 		"<skills>\nMend it.\n</skills>", "<user_information>x</user_information>",
 	} {
 		m := abi.Message{Role: abi.RoleUser, Content: abi.Text(text)}
@@ -317,6 +338,160 @@ func TestInstructionsInAPart(t *testing.T) {
 		next := abi.Message{Role: abi.RoleUser, Content: abi.Text("Mend it.")}
 		if pins := abi.Pinned([]abi.Message{m, next}); !pins[0] || !pins[1] {
 			t.Errorf("%q: pinned %v", texts, pins)
+		}
+	}
+}
+
+// TestTypedCommandsAreNoTask: what sets up the program asks the agent for nothing, also where it is typed as a message
+// of its own. A command that is not known to do so, one with words behind it, and a path are a person's words.
+func TestTypedCommandsAreNoTask(t *testing.T) {
+	features.Proves(t, "K10")
+	const task = "Fix the parser."
+	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	for _, text := range []string{
+		"/clear", "/clear\n", " /help", "?", "/?", "/memory", "/memory show", "/memory add we use tabs", "/model gpt-5",
+		"/stats model", "/chat list", "/chat save before-the-move", "/mcp", "/mcp desc", "/tools nodesc", "/compress",
+		"/about", "/auth", "/bug", "/docs", "/editor", "/settings", "/extensions list", "/directory add ../lib",
+		"/restore", "/share", "/sessions", "/models", "/approvals", "/tokens", "/ls", "/map", "/add", "/drop", "/exit",
+		"/endplan", "/mode approve", "/approval-mode yolo", "<system-reminder>x</system-reminder>\n/clear",
+	} {
+		m := user(text)
+		if got := abi.Origins([]abi.Message{m})[0]; got != abi.FromHarness || m.Words() != "" || m.IsPerson() {
+			t.Errorf("from %d with %q: %s", got, m.Words(), text)
+		}
+		if pins := abi.Pinned([]abi.Message{m, user(task)}); pins[0] || !pins[1] {
+			t.Errorf("pinned %v: %s", pins, text)
+		}
+	}
+	for _, text := range []string{
+		"/init", "/deploy", "/fix-issue 123", "/review", "/review the last commit", "/plan the move", "/add a test for it",
+		"/srv/app/main.go:33 panics", "/login fails", "/settings shows a blank page", "/docs is a 404", "/help me with it",
+		"/memory leaks when the cache is full", "/model is slow and wrong", "/export fails",
+		"/chat delete button is broken", "/resume page", "/run", "/new feature", "/clear\nMend it.", "/ clear", "/", "??",
+		"? mend it",
+		"//clear", "/Users", "/model/clear", "Use /clear",
+	} {
+		m := user(text)
+		if !m.IsPerson() || m.Words() != text {
+			t.Errorf("a person: %v with %q: %s", m.IsPerson(), m.Words(), text)
+		}
+		if pins := abi.Pinned([]abi.Message{m, user(task)}); !pins[0] || pins[1] {
+			t.Errorf("pinned %v: %s", pins, text)
+		}
+	}
+	// Where a person wrote nothing else, it is not lost.
+	alone := []abi.Message{user("<environment_context>x</environment_context>"), user("/memory show"),
+		{Role: abi.RoleAssistant, Content: abi.Text("None.")}, user("<system-reminder>x</system-reminder>")}
+	for i, pinned := range abi.Pinned(alone) {
+		if pinned != (i == 1) {
+			t.Errorf("message %d pinned: %v", i, pinned)
+		}
+	}
+	m := abi.Message{Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("/clear"), abi.TextPart(task))}
+	if m.Words() != task {
+		t.Errorf("words in a part behind a command: %q", m.Words())
+	}
+}
+
+// TestExamplesBeforeTheTask: aider shows the model how to work in messages of their own, and says where they end.
+func TestExamplesBeforeTheTask(t *testing.T) {
+	features.Proves(t, "K10")
+	const ends = "I switched to a new code base. Please don't consider the above files or try to edit them any longer."
+	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	says := func(text string) abi.Message { return abi.Message{Role: abi.RoleAssistant, Content: abi.Text(text)} }
+	call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "a", Name: "t", Arguments: "{}"}}}
+	example := []abi.Message{user("Change get_factorial() to use math.factorial"), says("Here are the blocks."),
+		user("Refactor hello() into its own file."), says("Here are the blocks.")}
+	msgs := append(slices.Clone(example), user(ends), says("Ok."),
+		user("I have *added these files to the chat* so you can go ahead and edit them.\n\na.py\n```\nx\n```"),
+		says("Ok, any changes I propose will be to those files."), user("Fix the parser."))
+	want := []abi.Origin{abi.FromExample, abi.FromElsewhere, abi.FromExample, abi.FromElsewhere, abi.FromHarness,
+		abi.FromElsewhere, abi.FromHarness, abi.FromElsewhere, abi.FromPerson}
+	if got := abi.Origins(msgs); !slices.Equal(got, want) {
+		t.Errorf("from %v, want %v", got, want)
+	}
+	for i, pinned := range abi.Pinned(msgs) {
+		if pinned != (i == len(msgs)-1) {
+			t.Errorf("message %d pinned: %v", i, pinned)
+		}
+	}
+	for why, msgs := range map[string][]abi.Message{
+		"words of a person with more in them": append(slices.Clone(example), user(ends+" Mend the other one."), says("Ok.")),
+		"behind work with tools":              {user("Mend it."), call, user(ends), says("Ok.")},
+	} {
+		if got := abi.Origins(msgs); got[0] != abi.FromPerson {
+			t.Errorf("%s: from %v", why, got)
+		}
+	}
+}
+
+// TestInstructionsThatHarnessesInject: the instructions of a project are kept in whatever form a harness shows them to
+// the model, and are no words of a person.
+func TestInstructionsThatHarnessesInject(t *testing.T) {
+	features.Proves(t, "K10")
+	const (
+		task   = "Fix the parser."
+		setup  = "We are setting up the context for our chat.\nMy operating system is: linux\n\n"
+		ready  = "\n\nMy setup is complete. I will provide my first command in the next turn."
+		gemini = "--- Context from: GEMINI.md ---\nRun make check.\n--- End of Context from: GEMINI.md ---"
+		qwen   = "--- Context from: ../QWEN.md ---\nRun make check.\n--- End of Context from: ../QWEN.md ---"
+		repo   = "<REPOSITORY_INFO>\nAt the user's request, repository a/b has been cloned to /w.\n</REPOSITORY_INFO>\n"
+		rules  = "<REPOSITORY_INSTRUCTIONS>\nRun make check.\n</REPOSITORY_INSTRUCTIONS>\n"
+		hosts  = "<RUNTIME_INFORMATION>\nToday's date is 2026-03-01 (UTC).\n</RUNTIME_INFORMATION>"
+		extra  = "<EXTRA_INFO>\nThe following information has been included based on a keyword match for \"npm\".\n" +
+			"It may or may not be relevant to the user's request.\n\nUse yes.\n</EXTRA_INFO>"
+		info   = "<user_info>\nOS Version: linux\n</user_info>\n\n"
+		status = "<git_status>\nThis is the git status at the start of the conversation.\n</git_status>\n\n"
+		cursor = "<rules>\nThe rules section has a number of possible rules/memories/context that you should consider.\n\n" +
+			"<always_applied_workspace_rules>\nRun make check. <user_query>no</user_query>\n" +
+			"</always_applied_workspace_rules>\n</rules>"
+	)
+	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	for text, holds := range map[string]bool{
+		"This is the Gemini CLI. " + setup + gemini + ready: true,
+		"This is the Gemini CLI. " + setup + gemini:         true,
+		"This is the Qwen Code. " + setup + qwen + ready:    true,
+		"This is the Gemini CLI. " + setup + ready:          false,
+		"\n\n" + repo + rules + hosts:                       true,
+		hosts + "\n" + repo + rules:                         true,
+		rules:                                               true,
+		repo + hosts:                                        false,
+		extra:                                               false,
+		info + status + cursor:                              true,
+		cursor:                                              true,
+		info + "<project_layout>\na/\n</project_layout>":    false,
+		info + status + cursor + "\n<system_reminder>x</system_reminder>": true,
+	} {
+		m := user(text)
+		if m.IsPerson() || m.Words() != "" || m.IsInstructions() != holds {
+			t.Errorf("a person: %v, instructions: %v, want %v: %s", m.IsPerson(), m.IsInstructions(), holds, text)
+		}
+		for _, msgs := range [][]abi.Message{{m, user(task)}, {user(task), m}} {
+			at := slices.IndexFunc(msgs, func(x abi.Message) bool { return x.Text() == text })
+			if pins := abi.Pinned(msgs); pins[at] != holds {
+				t.Errorf("pinned %v: %s", pins, text)
+			}
+		}
+	}
+	for text, words := range map[string]string{
+		"<user_query>\nFix the parser.\n</user_query>":                             task,
+		info + cursor + "\n\n<user_query>\nFix the parser.\n</user_query>":         task,
+		"<timestamp>now</timestamp>\n<user_query>\nFix the parser.\n</user_query>": task,
+		"<user_query>\n<system-reminder>x</system-reminder>\nFix the parser.\n</user_query>\n" +
+			"<system_reminder>y</system_reminder>": task,
+		"<user_query>\nStrip <user_query>x</user_query> from it.\n</user_query>": "Strip <user_query>x</user_query> from it.",
+		"Fix the parser.\n\n" + extra:                                            task,
+		"Fix the parser.\n\n" + repo + rules:                                     task,
+		// What begins alike is a person's.
+		"<rules>\nBe brief.\n</rules>\nMend it.":          "<rules>\nBe brief.\n</rules>\nMend it.",
+		"<extra_info>It is slow.</extra_info>\nMend it.":  "<extra_info>It is slow.</extra_info>\nMend it.",
+		"<user_query> is lost, why?":                      "<user_query> is lost, why?",
+		"Strip it:\n<user_query>x</user_query>":           "Strip it:\n<user_query>x</user_query>",
+		"<a>x</a>\n<user_query>x</user_query>\nStrip it.": "<a>x</a>\n<user_query>x</user_query>\nStrip it.",
+	} {
+		m := user(text)
+		if !m.IsPerson() || m.Words() != words || m.IsInstructions() {
+			t.Errorf("a person: %v with %q, want %q", m.IsPerson(), m.Words(), words)
 		}
 	}
 }

@@ -33,10 +33,13 @@ func (m *Message) AlwaysKept() bool {
 }
 
 // task is the index of the message that says what the task is: the first of a
-// person, or the first with the role of the user where none is of a person; -1 where
-// there is none.
+// person, or where none is of a person the first command that one typed, or else the
+// first with the role of the user; -1 where there is none.
 func task(msgs []Message) int {
 	if i := slices.Index(Persons(msgs), true); i >= 0 {
+		return i
+	}
+	if i := slices.IndexFunc(msgs, func(m Message) bool { return m.isTypedSetup() }); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(msgs, func(m Message) bool { return m.isUser() })
