@@ -457,6 +457,10 @@ func walkOperator(t *testing.T, w *walker) {
 		t.Errorf("what is refused was done: %+v", one)
 	}
 	w.ok("reset-setting", nil, &settings, "setting", "compaction.lower_threshold")
+	w.ok("set-settings", map[string]any{"values": map[string]string{"compaction.lower_threshold": "0.9"}}, &settings,
+		"?", "agent=main/reviewer")
+	w.no(422, "usage", "reset-setting", nil, "setting", "compaction.upper_threshold") // one of an agent would
+	w.ok("reset-setting", nil, &settings, "setting", "compaction.lower_threshold", "?", "agent=main/reviewer")
 	settings.Settings = nil
 	w.ok("reset-setting", nil, &settings, "setting", "compaction.upper_threshold")
 	if one := settings.Settings[0]; one.Set != "" {

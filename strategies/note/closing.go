@@ -441,8 +441,8 @@ func greets(text string) bool {
 	return greeting
 }
 
-// isPolite reports whether a sentence is polite and says nothing else: behind how it begins stand polite words alone, or,
-// in scripts without spaces, a few letters.
+// isPolite reports whether a sentence is polite and says nothing else: behind how it begins stand polite words alone,
+// or, in scripts without spaces, a few letters.
 func isPolite(s string) bool {
 	low := lower(s) + " "
 	for _, w := range greetingWords[low[0]] {
@@ -450,7 +450,9 @@ func isPolite(s string) bool {
 		if !ok {
 			continue
 		}
-		words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
+		words := strings.FieldsFunc(rest, func(r rune) bool {
+			return !unicode.IsLetter(r) && r != '\'' && r != '’'
+		})
 		if !slices.ContainsFunc(words, func(w string) bool {
 			return !politeWords[w] && (w[0] < utf8.RuneSelf || utf8.RuneCountInString(w) > maxPolite)
 		}) {
@@ -464,9 +466,9 @@ func isPolite(s string) bool {
 const maxPolite = 8
 
 // politeWords stand in polite sentences, and name nothing.
-var politeWords = set.Of("you", "with", "that", "this", "today", "again", "for", "very", "much", "so", "me", "out", "to",
-	"your", "any", "anything", "else", "help", "assist", "i", "can", "do", "be", "of", "assistance", "all", "there", "dir",
-	"ihnen", "euch", "heute", "damit", "dabei", "vous", "te", "hoy", "le", "la", "com", "isso", "hoje", "oggi", "con")
+var politeWords = set.Of("you", "with", "that", "this", "today", "again", "for", "very", "much", "so", "me", "out",
+	"your", "any", "anything", "else", "help", "assist", "of", "assistance", "at", "all", "there", "dir", "ihnen", "euch",
+	"heute", "damit", "dabei", "vous", "te", "hoy", "le", "la", "com", "isso", "hoje", "oggi", "con")
 
 // isPraise reports whether all sentences of a line are praise, or say yes alone.
 func isPraise(line string) bool {
