@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // What the agent said at the end of a turn is told in short first, and in full where all else has room: a plan that
@@ -29,6 +31,31 @@ func sayLast(v *view, left int) {
 		}
 	}
 }
+
+// nameParts names the headings of long answers of which nothing is told, the newest first, in so many tokens: who goes
+// on knows that they were given, and what to look for.
+func nameParts(v *view, left int) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if v.said[i] != "" || t.lines == "" || v.folded(i) {
+			continue
+		}
+		lines := wordLines(strings.ReplaceAll(t.lines, "\n"+moreLine, "\n"))
+		heads := lists.Filter(lines, func(l saying) bool {
+			line := strings.TrimSpace(l.text)
+			return strings.HasPrefix(line, gapBegins) || line[0] == '#' && isHeading(line)
+		})
+		mark := gapMark(heads[:min(len(heads), maxParts)], false)
+		if n := v.count(agentMark+mark) + 2; len(heads) > 1 && n <= left {
+			v.said[i], left = mark, left-n
+		}
+	}
+}
+
+const (
+	maxParts   = 5  // headings that are told of an answer of which nothing else is
+	leastParts = 40 // tokens that they may cost
+)
 
 // fewTurns is how many turns are few.
 const fewTurns = 4

@@ -110,6 +110,27 @@ func TestGapsNameHeadings(t *testing.T) {
 	}
 }
 
+// TestPartsOfAnswersThatAreNotTold: of a long answer that has no room the headings are told beside many messages, and
+// still are later.
+func TestPartsOfAnswersThatAreNotTold(t *testing.T) {
+	features.Proves(t, "N13")
+	long := strings.Repeat("It takes the lock of the store, and waits until the sweep has ended.\n", 12)
+	text := "## Proposed design\n" + long + "## What open does not do\n" + long + "## Rewind\n" + long
+	goes := session("Plan it.", edit("/srv/kw/plan.go", "ok", false), said(text),
+		strings.Repeat("Not so. Each of the five has its own answer here. ", 12), edit("/srv/kw/a.go", "ok", false),
+		edit("/srv/kw/b.go", "ok", false), said("Done so."))
+	const want = "- Agent: [...] (left out: Proposed design; What open does not do; Rewind)\n"
+	for round := range 3 {
+		s := gone(session(goes, "And now?", said(strings.Repeat(long, 20))))
+		s.Gone[len(s.Gone)-2], s.Gone[len(s.Gone)-1] = false, false
+		got := write(s, note.Options{Budget: 330})
+		if strings.Count(got, want) != 1 {
+			t.Errorf("round %d:\n%s", round, got)
+		}
+		goes = session(summary(got))
+	}
+}
+
 // TestAllChoicesAreTold: what each short answer chose is told before what was asked, however many there are.
 func TestAllChoicesAreTold(t *testing.T) {
 	features.Proves(t, "A6", "N13")

@@ -311,6 +311,9 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
+	if isBeside(n, budget) {
+		nameParts(v, min(max(budget*lastShare/100, leastParts), p.held))
+	}
 	return b
 }
 
@@ -334,11 +337,14 @@ func (n *Note) failedMost(budget int, count func(string) int) (tokens int) {
 
 // shareOf is what a part may cost in tokens: one share where enough messages stay below, and another elsewhere.
 func (n *Note) shareOf(budget int, beside, alone share) int {
-	if n.below/4 > besideTimes*budget {
+	if isBeside(n, budget) {
 		return beside.of(budget)
 	}
 	return alone.of(budget)
 }
+
+// isBeside reports whether enough messages stay below.
+func isBeside(n *Note, budget int) bool { return n.below/4 > besideTimes*budget }
 
 // namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
 // what was said in it more than the words it was said in.
