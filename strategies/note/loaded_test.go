@@ -122,6 +122,15 @@ func TestWhatSkillsForbid(t *testing.T) {
 			}
 		}
 	})
+	t.Run("without how its command ended", func(t *testing.T) {
+		text := render(session("Look.", called("exec_command", map[string]any{"cmd": "cat /h/.codex/skills/a/SKILL.md"},
+			"Chunk ID: 1\nProcess exited with code 0\nOutput:\n---\nname: a\ndescription: Start a session.\n---\n"+
+				"Never skip checks.\nexit code 1\n", false), said("Read.")), note.Options{})
+		if !strings.Contains(text, "  - description: Start a session.\n  - Never skip checks.\n") ||
+			strings.Contains(text, "exited with") {
+			t.Errorf("%s", text)
+		}
+	})
 	t.Run("no skill", func(t *testing.T) {
 		text := render(session("Look.", run("cat /home/a/.notes/SKILL.md", "never read", false), said("Read."),
 			run("cat plugins/mine/skills/search/SKILL.md", "---\nname: x\ndescription: y\n---\nNever dump it.", false)),

@@ -8,6 +8,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // Loss is something that a superseded message said. A note may tell it all the same.
@@ -65,8 +67,7 @@ func Losses(ctx context.Context, s Session) (list []Loss) {
 	}
 	for _, f := range n.names.Failures() {
 		if !f.Settled && !f.Changed {
-			_, says, _ := strings.Cut(f.Text, "\n")
-			line, _, _ := strings.Cut(strings.TrimSpace(says), "\n")
+			line := lineSaid(f.Text)
 			list = append(list, Loss{LostFailure, s.lastGone(said, func(m *abi.Message) bool {
 				return m.Role == abi.RoleTool && line != "" && strings.Contains(m.Text(), line)
 			}), f.Text})
@@ -83,6 +84,18 @@ func Losses(ctx context.Context, s Session) (list []Loss) {
 		}
 	}
 	return list
+}
+
+// lineSaid is the first line that is quoted of what failed, but for the one on how it ended, which many messages have.
+func lineSaid(text string) (line string) {
+	_, says, _ := strings.Cut(text, "\n")
+	for one := range strings.Lines(strings.TrimSpace(says)) {
+		if one = strings.TrimSpace(one); one != names.GapLine && !outcome.SaysExit(one) {
+			return one
+		}
+		line = cmp.Or(line, one)
+	}
+	return line
 }
 
 // lastGone is the id of the last message that goes of which something is true. It

@@ -2,6 +2,7 @@ package note_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -31,6 +32,27 @@ func TestLossesThatPassed(t *testing.T) {
 		}
 		if lost != tc.lost {
 			t.Errorf("behind %s it is lost: %v", tc.later, lost)
+		}
+	}
+}
+
+// TestLossesByTheirLines: the message of a failure is the one that has a line of it, and not another one that ended
+// with the same code.
+func TestLossesByTheirLines(t *testing.T) {
+	features.Proves(t, "N14")
+	msgs := session("Mend it.", run("go test ./store", "Exit code 1\n--- FAIL: TestSweep (0.01s)", true),
+		run("grep x a.go", "Exit code 1", false))
+	s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+	want := ""
+	for i := range msgs {
+		s.Gone[i] = i > 0
+		if msgs[i].ID = fmt.Sprint("m", i); strings.Contains(msgs[i].Text(), "TestSweep") {
+			want = msgs[i].ID
+		}
+	}
+	for _, l := range note.Losses(t.Context(), s) {
+		if l.Kind == note.LostFailure && l.Message != want {
+			t.Errorf("%s, want %s", l.Message, want)
 		}
 	}
 }

@@ -152,9 +152,11 @@ func prints(program string, words []string) bool {
 }
 
 // shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it,
-// or how the command ended.
+// and how the command ended.
 func shown(text string) string {
-	if end := strings.LastIndexByte(text, '\n'); end >= 0 && outcome.SaysExit(text[end+1:]) {
+	if output := outcome.Output(text); output != text {
+		text = output
+	} else if end := strings.LastIndexByte(text, '\n'); end >= 0 && outcome.SaysExit(text[end+1:]) {
 		text = text[:end+1]
 	}
 	if _, rest, ok := strings.Cut(clip.Head(text, maxPreamble), "\nOutput:\n"); ok {

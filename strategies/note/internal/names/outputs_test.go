@@ -60,3 +60,33 @@ func TestOutputsOfTools(t *testing.T) {
 		})
 	}
 }
+
+// TestQuotesWordForWord: each line that is quoted stands in the output, and how the command ended is not quoted.
+func TestQuotesWordForWord(t *testing.T) {
+	features.Proves(t, "N8")
+	for _, tc := range []struct{ why, text, want string }{
+		{"what a test that passed logged",
+			"=== RUN   TestA\nSum is wrong\n  got: 1\n  want: 2\n--- PASS: TestA (0.00s)\nFAIL\n",
+			"[...] / FAIL"},
+		{"a document", `{"output":"exit code 0\nSum is wrong\n  got: 1\n  want: 2\n","exit_code":1}`,
+			"Sum is wrong / got: 1 / want: 2"},
+		{"a frame", "Process exited with code 1\nOutput:\ngot: 1\nwant: 2\n", "got: 1 / want: 2"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := new(outcome.Known).Plain(called("Bash", "command", "go test", tc.text, false))
+			list := build(msgs).Failures()
+			if len(list) != 1 {
+				t.Fatalf("%d failures", len(list))
+			}
+			lines := strings.Split(list[0].Text, "\n")[1:]
+			if got := strings.Join(lines, " / "); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+			for _, line := range lines {
+				if !strings.HasPrefix(line, "[...") && !strings.Contains(tc.text, line) {
+					t.Errorf("%q is not in the output", line)
+				}
+			}
+		})
+	}
+}

@@ -65,8 +65,10 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 		}
 	}
 	if ran && len(telling) == 0 {
-		if why := outcome.Reason(text); why != "" && !quoted(why) {
-			q.add(why, begins)
+		for _, why := range outcome.Reasons(text) { // word for word, and not as one line
+			if why = clip.Whole(why, maxVerbatim); !quoted(why) {
+				q.add(why, begins)
+			}
 		}
 	}
 	if len(q.at) > 0 && q.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted

@@ -37,7 +37,7 @@ func (b *blocks) at(i int) (block []int) {
 	line := bare(b.lines[i])
 	b.heads(i, line)
 	switch {
-	case line == "" || isPassing(line) || isFrame(line) || isWarning(line) || isLibrary(line):
+	case !b.may(line) || isPassing(line) || isFrame(line) || isWarning(line) || isLibrary(line):
 		return nil
 	case b.file >= 0 && b.file < i && isListed(line, b.table):
 		if !b.named {
@@ -61,6 +61,12 @@ func (b *blocks) at(i int) (block []int) {
 		}
 	}
 	return nil
+}
+
+// may reports whether a block may begin with a line, at a glance: most lines begin none.
+func (b *blocks) may(line string) bool {
+	return strings.ContainsAny(line, ":([") || b.file >= 0 && clip.Digits(line) > 0 || strings.HasPrefix(line, "In ") ||
+		strings.Contains(line, " of `") || strings.Contains(line, " to `")
 }
 
 // heads remembers the file that the next lines are about: it stands alone on its line, or as the title of a table.
@@ -156,7 +162,7 @@ func (b *blocks) below(i int) (list []int) {
 		case line == "" && (len(list) == 0 || !strings.HasSuffix(bare(b.lines[list[len(list)-1]]), ":")):
 			return list
 		case line == "" || isCode(line) || isFrame(line) || endsInPlace(line) || b.pointedAt(k):
-		case isPassing(line) || len(list) > 0 && saysNothing(line) || strings.HasPrefix(line, "---"):
+		case isPassing(line) || SaysExit(line) || len(list) > 0 && saysNothing(line) || strings.HasPrefix(line, "---"):
 			return list
 		default:
 			list = append(list, k)
@@ -206,7 +212,7 @@ func (b *blocks) above(i int) (list []int) {
 	for k := i - 1; k >= max(b.ended, i-maxAbove); k-- {
 		line := bare(b.lines[k])
 		placed := hasPlaceIn(line)
-		if line == "" || isCode(line) || isFrame(line) || isPassing(line) ||
+		if line == "" || isCode(line) || isFrame(line) || isPassing(line) || SaysExit(line) ||
 			len(list) > 0 && (strings.HasSuffix(line, ":") || !placed && !looksLikeError(line)) {
 			continue
 		}

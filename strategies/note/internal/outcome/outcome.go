@@ -82,11 +82,12 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	if a.Script == "" {
 		return h.ofTool(m)
 	}
-	if stopped(m.Text()) {
+	text := m.Text()
+	code, told := exit(text)
+	if stopped(text) && (!told || code != 0) {
 		return Outcome{Stopped: true}
 	}
-	text, code, told := m.Text(), 0, false
-	if code, told = exit(text); !told {
+	if !told {
 		code, told = exitSentence(text)
 	}
 	if told && code < 0 {
@@ -136,9 +137,9 @@ func stopped(text string) bool {
 // ofTool reads how a call ended that ran no command.
 func (h Harness) ofTool(m *abi.Message) Outcome {
 	text := m.Text()
-	f := findings{failed: m.IsError, shallow: true}
-	f.read(text, h.GoOn)
 	code, told := exit(text)
+	f := findings{failed: m.IsError || told && code > 0, shallow: true, told: told}
+	f.read(text, h.GoOn)
 	o := Outcome{Failed: f.failed || hasError(text), Told: m.IsError || told && code > 0, Lines: f.lines}
 	o.Passed = !o.Failed && !o.Told && !saysNo(text)
 	return o
@@ -297,7 +298,9 @@ type findings struct {
 	// shallow: the output is text to read, such as a file; only its first line
 	// says how the call ended.
 	shallow bool
-	lines   []string
+	// told: the code of the exit is known, and is not to be read off the text.
+	told  bool
+	lines []string
 }
 
 // read finds the lines that say what went wrong: those that look like it, or
@@ -314,7 +317,7 @@ func (f *findings) read(text string, goOn func() bool) {
 		}
 		line = strings.TrimSpace(line)
 		if code, ok := exitLine(line); ok {
-			f.failed = f.failed || code > 0
+			f.failed = f.failed || code > 0 && !f.told
 			continue
 		}
 		if line = unwrap(line); line == "" {

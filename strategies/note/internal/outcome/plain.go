@@ -15,8 +15,9 @@ import (
 // without.
 
 // Plain returns messages with the results of calls as what ran put them out: without the escapes of a terminal, and
-// out of the JSON that its harness put around, with the code of the exit on a line behind. Where nothing is to be
-// changed it returns them as they are.
+// out of the JSON that its harness put around, with the code of the exit on a line in front: the first such line is the
+// one that is believed, and a command may put out one of its own. Where nothing is to be changed it returns them as
+// they are.
 func (k *Known) Plain(msgs []abi.Message) []abi.Message {
 	tools, out := k.wrapping(msgs), msgs
 	for i := range msgs {
@@ -25,12 +26,12 @@ func (k *Known) Plain(msgs []abi.Message) []abi.Message {
 			continue
 		}
 		text, isError := m.Text(), m.IsError
-		if tools[m.ToolCallID] {
-			if w := k.unwrapped(text); w.ok {
-				text, isError = w.text, isError || w.failed
-			}
+		if w := k.unwrapped(text); w.ok && tools[m.ToolCallID] {
+			text, isError = w.text, isError || w.failed
+		} else {
+			text = framed(text)
 		}
-		text = withoutEscapes(framed(text))
+		text = withoutEscapes(text)
 		if isError == m.IsError && text == m.Text() {
 			continue
 		}
@@ -140,17 +141,33 @@ func unwrapResult(text string) (w wrapped) {
 	if w.ok = w.ok && told; !w.ok {
 		return wrapped{}
 	}
-	if !w.failed {
-		parts = append(parts, fmt.Sprintf("Exit code %d", code))
+	if w.text = strings.Join(parts, "\n"); !w.failed {
+		w.text = headed(fmt.Sprintf("Exit code %d", code), w.text)
 	}
-	w.text = strings.Join(parts, "\n")
 	return w
+}
+
+// headed is what a command put out, behind the line on how it ended.
+func headed(ended, output string) string {
+	if output == "" {
+		return ended
+	}
+	return ended + "\n" + output
+}
+
+// Output is the result of a call without the line in front that says with which code it ended, where it says more.
+func Output(text string) string {
+	if line, rest, more := strings.Cut(text, "\n"); more && SaysExit(strings.TrimSpace(line)) {
+		return rest
+	}
+	return text
 }
 
 // maxFrame is how much of a text a harness may say before and behind what a command put out, in bytes.
 const maxFrame = 1000
 
-// framed is what a command put out, without the lines of its harness around it, but for the one on how it ended:
+// framed is what a command put out, without the lines of its harness around it, but for the one on how it ended, which
+// stands in front:
 //
 //	Chunk ID: 1a2b3c        Command: go test ./...
 //	Wall time: 0.2 seconds  Directory: (root)
@@ -162,7 +179,7 @@ const maxFrame = 1000
 func framed(text string) string {
 	if head, output, ok := strings.Cut(clip.Head(text, maxFrame), "\nOutput:\n"); ok {
 		if ended := endOf(head); ended != "" {
-			return strings.TrimSuffix(output+text[len(clip.Head(text, maxFrame)):], "\n") + "\n" + ended
+			return headed(ended, strings.TrimSuffix(output+text[len(clip.Head(text, maxFrame)):], "\n"))
 		}
 		return text
 	}
@@ -179,7 +196,7 @@ func framed(text string) string {
 	if ended == "" {
 		return text
 	}
-	return strings.TrimPrefix(output, "(empty)") + "\n" + ended
+	return headed(ended, strings.TrimPrefix(strings.TrimPrefix(output, "(empty)"), "\n"))
 }
 
 // endOf is the line on how a command ended, among lines that all name what they say; empty where there is none.
@@ -195,7 +212,10 @@ func endOf(lines string) (ended string) {
 	return ended
 }
 
-const escape = '\x1b'
+const (
+	escape      = '\x1b'
+	endOfString = "\x1b\\" // of a sequence that has a text in it
+)
 
 // withoutEscapes is a text without the sequences with which a program sets colours, moves the cursor, or links. One
 // that does not end is left out up to the end of its line.
@@ -213,7 +233,7 @@ func withoutEscapes(text string) string {
 	return b.String()
 }
 
-// sequence is the length of the sequence that a text begins with.
+// sequence is the length of the sequence that a text begins with: the escape alone where it begins none.
 func sequence(text string) int {
 	if len(text) < 2 {
 		return len(text)
@@ -224,20 +244,32 @@ func sequence(text string) int {
 		for i := 2; i < len(line); i++ {
 			if c := line[i]; c >= '@' && c <= '~' {
 				return i + 1
+			} else if c < ' ' || c > '~' {
+				return i
 			}
 		}
 		return len(line)
-	case ']': // up to a bell, or the escape that ends it
+	case ']', 'P', 'X', '^', '_': // up to a bell, or the escape that ends it
 		for i := 2; i < len(line); i++ {
-			if line[i] == '\a' {
+			switch {
+			case line[i] == '\a':
 				return i + 1
-			} else if line[i] == escape {
-				return min(i+2, len(line))
+			case strings.HasPrefix(line[i:], endOfString):
+				return i + len(endOfString)
+			case line[i] == escape: // another sequence begins
+				return i
 			}
 		}
 		return len(line)
 	}
-	return 2
+	i := 1
+	for i < len(line) && line[i] >= ' ' && line[i] <= '/' {
+		i++
+	}
+	if i < len(line) && line[i] >= '0' && line[i] <= '~' {
+		return i + 1
+	}
+	return 1
 }
 
 // maxSequence is how long a sequence is at the most, in bytes: links have an address.

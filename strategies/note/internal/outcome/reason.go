@@ -19,10 +19,40 @@ import (
 // a panic of Rust and a test of Jest it is told with what was expected. It is empty where
 // there is none. That something failed is said by other lines.
 func Reason(text string) string {
-	lines := strings.Split(clip.Ends(text, maxReasons), "\n")
-	if said := cmp.Or(panicked(lines), expected(lines)); said != "" {
-		return clip.Whole(said, maxError)
+	said, _ := reason(text)
+	return said
+}
+
+// Reasons are the lines, or ends of lines, that [Reason] makes one of, as they stand in the output.
+func Reasons(text string) []string {
+	said, parts := reason(text)
+	if len(parts) == 0 && said != "" {
+		return []string{said}
 	}
+	return parts
+}
+
+// reason is what [Reason] returns, and its parts where it is made of several.
+func reason(text string) (said string, parts []string) {
+	lines := strings.Split(clip.Ends(text, maxReasons), "\n")
+	if parts = panicked(lines); len(parts) > 0 {
+		return clip.Whole(strings.Join(parts, " "), maxError), parts
+	}
+	if parts = expected(lines); len(parts) > 0 {
+		return clip.Whole(strings.Join(parts, ", "), maxError), parts
+	}
+	placed, other := inLine(lines)
+	if placed == "" {
+		parts = told(lines)
+	}
+	if len(parts) > 0 {
+		return clip.Whole(clip.OneLine(strings.Join(parts, " ")), maxError), parts
+	}
+	return cmp.Or(placed, other), nil
+}
+
+// inLine is the line that names a place, as [Reason] says, and the one to take where there is none.
+func inLine(lines []string) (placed, other string) {
 	place, last, marked, test, traced := "", "", "", goTest{}, false
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
@@ -30,7 +60,7 @@ func Reason(text string) string {
 			line = strings.TrimSpace(rest)
 		}
 		if test.mark(line) {
-			return test.said
+			return test.said, ""
 		}
 		switch {
 		case strings.HasPrefix(line, "Traceback "): // what went before it are warnings
@@ -51,27 +81,22 @@ func Reason(text string) string {
 		}
 	}
 	if test.failed && test.said != "" {
-		return test.said
+		return test.said, ""
 	}
-	if place == "" {
-		place = told(lines)
-	}
-	return cmp.Or(place, last, marked)
+	return place, cmp.Or(last, marked)
 }
 
-// told are the lines of the first failure that [Telling] finds, as one; empty where it finds none.
-func told(lines []string) string {
-	b := blocks{lines: lines, file: -1}
-	for i := range lines {
-		if block := b.at(i); len(block) > 0 {
-			said := ""
-			for _, k := range block {
-				said += " " + bare(lines[k])
+// told are the lines of the first failure that [Telling] finds; none where it finds none.
+func told(lines []string) (parts []string) {
+	for _, t := range tellsIn(lines, false) {
+		if !t.summed {
+			for _, k := range t.places {
+				parts = append(parts, bare(lines[k]))
 			}
-			return clip.Whole(clip.OneLine(said), maxError)
+			return parts
 		}
 	}
-	return ""
+	return nil
 }
 
 // marksError reports whether a line begins with the mark of an error and says something: "× expected a semicolon" of

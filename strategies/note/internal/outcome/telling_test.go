@@ -3,6 +3,7 @@ package outcome_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -30,6 +31,28 @@ func TestTelling(t *testing.T) {
 			"Expected: 6, Received: 5"},
 		{"pytest, by its summary", pytest, "FAILED a_test.py::test_a - assert 6 == 7 / ERROR a_test.py::test_b", ""},
 		{"nothing", "ok\nall is well\n", "", ""},
+		{"a test of Go that passed beside one that failed", "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n" +
+			"=== PAUSE TestB\n=== CONT  TestA\n=== CONT  TestB\n    got: 7\n    want: 7\n=== NAME  TestA\n" +
+			"    a_test.go:3: Sum\n    got: 1\n    want: 2\n--- FAIL: TestA (0.00s)\n--- PASS: TestB (0.00s)\nFAIL\n",
+			"a_test.go:3: Sum / got: 1 / want: 2", ""},
+		{"one that passes before it fails", "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== PAUSE TestB\n" +
+			"=== CONT  TestA\n    a_test.go:3: Sum\n    got: 1\n    want: 2\n=== CONT  TestB\n--- PASS: TestB (0.00s)\n" +
+			"--- FAIL: TestA (0.00s)\nFAIL\n",
+			"a_test.go:3: Sum / got: 1 / want: 2", ""},
+		{"one of the same name that failed elsewhere", "=== RUN   TestA\n    a_test.go:3: Sum\n    got: 1\n    want: 2\n" +
+			"--- FAIL: TestA (0.00s)\n=== RUN   TestA\n    got: 7\n    want: 7\n--- PASS: TestA (0.00s)\n",
+			"a_test.go:3: Sum / got: 1 / want: 2", ""},
+		{"one that passed said the same", "=== RUN   TestA\n    got: 1\n    want: 2\n--- PASS: TestA (0.00s)\n" +
+			"=== RUN   TestB\n    got: 1\n    want: 2\n--- FAIL: TestB (0.00s)\n", "got: 1 / want: 2", ""},
+		{"one that passed later said the same", "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== PAUSE TestB\n" +
+			"=== CONT  TestA\n    got: 1\n    want: 2\n=== CONT  TestB\n    got: 1\n    want: 2\n" +
+			"--- FAIL: TestB (0.00s)\n--- PASS: TestA (0.00s)\n", "got: 1 / want: 2", ""},
+		{"cases that wait", "=== RUN   TestA\n=== RUN   TestA/x\n=== PAUSE TestA/x\n    got: 1\n    want: 2\n" +
+			"=== CONT  TestA/x\n    got: 3\n    want: 4\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/x (0.00s)\n", "", ""},
+		{"how it ended", "Command failed with exit code 1\ngot: 1\nwant: 2\n", "got: 1 / want: 2", ""},
+		{"the ends of a long text", "Sum\ngot: 1\nwant: 2\n" + strings.Repeat("some line of a log\n", 1<<12) +
+			"Sum\ngot: 5\nwant: 6\n" + strings.Repeat("some line of a log\n", 1<<12) + "Sum\ngot: 3\nwant: 4\n",
+			"Sum / got: 1 / want: 2 / Sum / got: 3 / want: 4", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			lines := strings.Split(tc.text, "\n")
@@ -44,5 +67,36 @@ func TestTelling(t *testing.T) {
 				t.Errorf("reason %q", got)
 			}
 		})
+	}
+}
+
+// TestTellingIsBounded: a long output takes no longer to read than its ends do.
+func TestTellingIsBounded(t *testing.T) {
+	features.Proves(t, "N8")
+	lines := strings.Split(strings.Repeat("a.go:3:\n", 1<<20), "\n")
+	start := time.Now()
+	outcome.Telling(lines)
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("%v", took)
+	}
+}
+
+// TestReasons: what is told as one line is known by its parts as well, as they stand in the output.
+func TestReasons(t *testing.T) {
+	features.Proves(t, "N8")
+	for _, tc := range []struct{ text, reason, want string }{
+		{"Sum is wrong\n  got: 1\n  want: 2\n", "Sum is wrong got: 1 want: 2", "Sum is wrong / got: 1 / want: 2"},
+		{"thread 'b' panicked at t.rs:3:21:\nhalf\n", "t.rs:3:21: half", "t.rs:3:21: / half"},
+		{"expect(received).toBe(expected)\n\nExpected: 6\nReceived: 5\n", "Expected: 6, Received: 5",
+			"Expected: 6 / Received: 5"},
+		{"a.go:3: no x\n", "a.go:3: no x", "a.go:3: no x"},
+		{"ok\n", "", ""},
+	} {
+		if got := outcome.Reason(tc.text); got != tc.reason {
+			t.Errorf("%q", got)
+		}
+		if got := strings.Join(outcome.Reasons(tc.text), " / "); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // maxArgs bounds what is told of the arguments of a call, in bytes.
@@ -224,6 +225,14 @@ func fieldsOf(text string) (list []field, ok bool) {
 		list = append(list, f)
 	}
 	return list, true
+}
+
+// output is the result of a call; of a tool that runs no command without the line in front on how it ended.
+func output(a *action.Action, text string) string {
+	if a.Kind == action.Runs {
+		return text
+	}
+	return outcome.Output(text)
 }
 
 // isDocument reports whether a result is an object, or a list of them.

@@ -239,7 +239,9 @@ func (w *Work) printed(a *action.Action, text string) string {
 	n, tested := 0, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line != "" && !slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) }) {
+		added := outcome.SaysExit(line) ||
+			slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) })
+		if line != "" && !added {
 			last, n = append(last[max(0, len(last)+1-fewLines):], line), n+1
 			if strings.HasPrefix(line, "ok ") && !strings.HasSuffix(line, noTests) {
 				tested = line

@@ -159,6 +159,7 @@ func (w *Work) Result(m *abi.Message) Step {
 	if a == nil || o.Dropped {
 		return Step{}
 	}
+	text = output(a, text)
 	alone := w.step(a, text, o)
 	switch a.Kind {
 	case action.Runs:
@@ -195,6 +196,7 @@ func (w *Work) Stays(m *abi.Message) Step {
 	if a == nil || o.Dropped {
 		return Step{}
 	}
+	text = output(a, text)
 	step := w.step(a, text, o)
 	if a.Kind == action.Delegates {
 		step.Report = reported(w, a, text, o)

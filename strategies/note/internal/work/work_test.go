@@ -3,6 +3,7 @@ package work_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,28 @@ func did(t *testing.T, steps ...step) []string {
 const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a " +
 	"file edit, the " +
 	"new_string was NOT written to the file)."
+
+// TestBehindExit: what a tool gave back is told without the line in front that says how it ended.
+func TestBehindExit(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	one := func(tool, result string) []string {
+		args := map[string]any{"amount": 498}
+		if tool == "Bash" {
+			args = map[string]any{"command": "make post"}
+		}
+		return did(t, step{tool, args, result, false})
+	}
+	for _, tool := range []string{"book", "Bash"} {
+		for _, result := range []string{`{"id":"HATHAT"}`, "It is done"} {
+			bare := one(tool, result)
+			for _, ended := range []string{"Exit code 0\n", "Exit Code: 0\n", "Process exited with code 0\n"} {
+				if got := one(tool, ended+result); !slices.Equal(got, bare) {
+					t.Errorf("%s: %q, want %q", tool, got, bare)
+				}
+			}
+		}
+	}
+}
 
 // TestLines: what changed something is told where the result says that it did, by what
 // identifies it; what only looked is counted; a check is told as its result has it.
