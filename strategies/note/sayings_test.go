@@ -182,7 +182,7 @@ func TestReportsThatArePruned(t *testing.T) {
 	}
 }
 
-// TestReportsBeforeNames: in a small note what another agent reported last has the room that words of persons leave,
+// TestReportsBeforeNames: in a small note beside many messages what another agent reported last has the room that words of persons leave,
 // and not the names in it.
 func TestReportsBeforeNames(t *testing.T) {
 	features.Proves(t, "A6", "N8")
@@ -192,28 +192,31 @@ func TestReportsBeforeNames(t *testing.T) {
 		fmt.Fprintf(&report, "- `store/reader_%d.go` reads `leaseField%d`\n", i, i)
 	}
 	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."}, report.String(), false)
-	s := gone(session("Mend it.", task, said("I see."), "Go on."))
-	s.Gone[0], s.Gone[4] = false, false
+	s := gone(session("Mend it.", task, said("I see."), "Go on.", said(strings.Repeat("It goes on and on. ", 400))))
+	s.Gone[0], s.Gone[4], s.Gone[5] = false, false, false
 	got := write(s, note.Options{Budget: 350})
 	if !strings.Contains(got, "- Reported by the agent for Find the lock: The lock is taken in store/lease.go") {
 		t.Errorf("%s", got)
 	}
 }
 
-// TestReportsInShort: of a long report the headings are told that are left out, and the last steps do not tell again
-// what the thread tells.
+// TestReportsInShort: of a long report the headings are told that are left out, and beside many messages the last steps
+// do not tell again what the thread tells.
 func TestReportsInShort(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	long := strings.Repeat("It takes the lock of the store, and waits until the sweep has ended.\n", 12)
 	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
 		"# Report\n\n"+long+"\n## Hook handlers\n"+long+"\n## Tests\n"+long, false)
-	text := render(session("Mend it.", task, said("I see."), "Then go on.", said("Yes.")), note.Options{})
+	goes := session("Mend it.", task, said("I see."), "Then go on.", said("Yes."))
 	for round := range 3 {
+		s := gone(session(goes, "And now?", said(strings.Repeat(long, 60))))
+		s.Gone[len(s.Gone)-2], s.Gone[len(s.Gone)-1] = false, false
+		text := write(s, note.Options{Budget: 3000})
 		if strings.Count(text, "- Reported by the agent for Find the lock: [...] It takes the lock") != 1 ||
 			strings.Count(text, " [...] (left out: Hook handlers; Tests)\n") != 1 {
 			t.Errorf("round %d:\n%s", round, text)
 		}
-		text = render(session(summary(text)), note.Options{})
+		goes = session(summary(text))
 	}
 }
 

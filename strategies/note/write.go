@@ -295,7 +295,9 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	if n.follows {
 		p.left -= sayAnswered(v, n.steps, min(budget/answeredPart, p.left-least))
 	}
-	p.left -= tellReports(v, min(unused, p.left-least/2))
+	if isBeside(n, budget) {
+		p.left -= tellReports(v, min(unused, p.left-least/2))
+	}
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))

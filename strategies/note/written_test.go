@@ -90,14 +90,14 @@ func TestDemonstrations(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheProgram: what the program of an agent prints of itself, as its release notes, names nothing of the
-// work; what a person ran does.
+// TestNamesOfTheProgram: names in what the program of an agent prints of itself, as its release notes, come last; those
+// in what a person ran do not.
 func TestNamesOfTheProgram(t *testing.T) {
 	features.Proves(t, "N8", "complaint 15")
 	text := render([]abi.Message{user("<command-name>/release-notes</command-name>"),
 		user("<local-command-stdout>Version 2.1.9: CLAUDE_CODE_SHELL, config/managed-mcp.json</local-command-stdout>"),
 		user("<bash-input>ls</bash-input>"), user("<bash-stdout>store/lease_table.go</bash-stdout>"),
-		user("Mend it."), said("ok")}, note.Options{})
+		user("Mend it."), said("ok")}, note.Options{Budget: 60})
 	for name, want := range map[string]bool{"CLAUDE_CODE_SHELL": false, "managed-mcp.json": false,
 		"lease_table.go": true} {
 		if strings.Contains(text, name) != want {

@@ -246,7 +246,8 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 	case m.Role == abi.RoleTool:
 		b.result(m, text)
 	case origin == abi.FromExample: // of another task
-	case origin == abi.FromHarness && strings.Contains(text, localOutput): // of the program, not of the work
+	case origin == abi.FromHarness && strings.Contains(text, localOutput):
+		b.output(text, worthOfProgram)
 	case origin == abi.FromPerson:
 		b.text(m.Words(), weightUser)
 	case m.Role == abi.RoleAssistant:
@@ -261,6 +262,9 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 
 // localOutput begins what a harness answered a command of its own: its release notes, its help, its settings.
 const localOutput = "<local-command-std"
+
+// worthOfProgram is what a name there is worth: they are of the program, and not of the work, and come last.
+const worthOfProgram = 0.01
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
