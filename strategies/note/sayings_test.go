@@ -182,8 +182,8 @@ func TestReportsThatArePruned(t *testing.T) {
 	}
 }
 
-// TestReportsBeforeNames: in a small note beside many messages what another agent reported last has the room that words of persons leave,
-// and not the names in it.
+// TestReportsBeforeNames: in a small note beside many messages what another agent reported last has the room that
+// words of persons leave, and not the names in it.
 func TestReportsBeforeNames(t *testing.T) {
 	features.Proves(t, "A6", "N8")
 	var report strings.Builder
