@@ -188,7 +188,7 @@ func due(l *look, now strategies.List) bool {
 		return true
 	case l.policy.Disabled:
 		return false
-	case now.Total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow:
+	case now.Total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow && !pastBound(l, now):
 		return false
 	case l.req.Reason == abi.TriggerOverflow:
 		return true
@@ -198,6 +198,12 @@ func due(l *look, now strategies.List) bool {
 		return true
 	}
 	return l.limits.UpperBytes > 0 && bytesOf(now.Messages) > l.limits.UpperBytes
+}
+
+// pastBound reports whether a session is past a bound that the policy sets in tokens or bytes.
+func pastBound(l *look, now strategies.List) bool {
+	return l.policy.When.MaxTokens > 0 && now.Total > l.limits.Upper ||
+		l.limits.UpperBytes > 0 && bytesOf(now.Messages) > l.limits.UpperBytes
 }
 
 // bytesOf returns what messages add to the body of a request, in bytes.
