@@ -166,12 +166,12 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 			Message: fmt.Sprintf("a compaction would free %d of %d tokens: nothing is gained by that, and the session stays "+
 				"as it is", p.view.Total-a.Tokens, p.view.Total)}
 	case b.Tight, p.view.All:
-	case c.plugin != "" && a.Met && !p.met(&a):
-		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
-			Message: fmt.Sprintf("%d bytes with its summary, %d allowed", bytesOf(a.Messages), p.view.TargetBytes)}
 	case c.plugin != "" && !a.Met:
 		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", a.Tokens, p.view.Target)}
+	case c.plugin != "" && !p.met(&a):
+		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: fmt.Sprintf("%d bytes with its summary, %d allowed", bytesOf(a.Messages), p.view.TargetBytes)}
 	case plan.Source.Type == abi.SourceStrategy:
 		a = p.refill(ctx, c, b, a, failures)
 	case plan.Source.Type == abi.SourceModel:

@@ -188,8 +188,8 @@ func due(l *look, now strategies.List) bool {
 		return true
 	case l.policy.Disabled:
 		return false
-	case now.Total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow && !pastBound(l, now):
-		return false
+	case l.req.Reason != abi.TriggerOverflow && now.Total <= min(l.req.QuietBelow, l.limits.Window):
+		return pastBound(l, now)
 	case l.req.Reason == abi.TriggerOverflow:
 		return true
 	case l.req.Reason == abi.TriggerIdle && now.Total > int(l.policy.When.IdleUpper*float64(l.limits.Window)):
@@ -197,21 +197,7 @@ func due(l *look, now strategies.List) bool {
 	case now.Total > l.limits.quiet:
 		return true
 	}
-	return l.limits.UpperBytes > 0 && bytesOf(now.Messages) > l.limits.UpperBytes
-}
-
-// pastBound reports whether a session is past a bound that the policy sets in tokens or bytes.
-func pastBound(l *look, now strategies.List) bool {
-	return l.policy.When.MaxTokens > 0 && now.Total > l.limits.Upper ||
-		l.limits.UpperBytes > 0 && bytesOf(now.Messages) > l.limits.UpperBytes
-}
-
-// bytesOf returns what messages add to the body of a request, in bytes.
-func bytesOf(msgs []abi.Message) (n int) {
-	for i := range msgs {
-		n += strategies.Bytes(&msgs[i])
-	}
-	return n
+	return pastBound(l, now)
 }
 
 // notDue returns why nothing is to be done: the session is too short, or the policy is switched off.
@@ -342,11 +328,9 @@ func (l *look) overloaded(v *strategies.View, waits bool) string {
 func exceeds(l *look, o outcome) (outcome, error) {
 	after := o.after()
 	if after.Total <= l.limits.Window {
-		if most := l.limits.UpperBytes; most > 0 {
-			if n := bytesOf(after.Messages); n > most {
-				o.warning = strings.TrimPrefix(o.warning+"\n"+fmt.Sprintf("%d bytes are left, where a request may have %d "+
-					"(max_bytes), and nothing more can go: pin less, leave out media, or allow more", n, most), "\n")
-			}
+		if n := overBytes(l, after); n > 0 {
+			o.warning = strings.TrimPrefix(o.warning+"\n"+fmt.Sprintf("%d bytes are left, where a request may have %d "+
+				"(max_bytes), and nothing more can go: pin less, leave out media, or allow more", n, l.limits.UpperBytes), "\n")
 		}
 		return o, nil
 	}

@@ -277,3 +277,26 @@ func (p *Policy) redactor() (r *redact.Redactor, err error) {
 func usage(format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
 }
+
+// pastBound reports whether a session is past a bound that the policy sets in tokens or bytes.
+func pastBound(l *look, now strategies.List) bool {
+	return l.policy.When.MaxTokens > 0 && now.Total > l.limits.Upper || overBytes(l, now) > 0
+}
+
+// overBytes returns the bytes of a session that has more of them than a request may have, else 0.
+func overBytes(l *look, now strategies.List) int {
+	if most := l.limits.UpperBytes; most > 0 {
+		if n := bytesOf(now.Messages); n > most {
+			return n
+		}
+	}
+	return 0
+}
+
+// bytesOf returns what messages add to the body of a request, in bytes.
+func bytesOf(msgs []abi.Message) (n int) {
+	for i := range msgs {
+		n += strategies.Bytes(&msgs[i])
+	}
+	return n
+}

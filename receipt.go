@@ -78,9 +78,8 @@ func notLost(of *abi.Receipt) *abi.Receipt {
 // costs, and nil where it would not, before anything is paid for it. A compaction that somebody asks
 // for, or that has to be, is never too dear, nor is one at a bound that the policy sets in tokens or bytes.
 func tooDear(l *look, v *strategies.View) *abi.Receipt {
-	most, when := l.policy.When.PaybackCalls, &l.policy.When
-	if most == 0 || l.req.Force || l.req.Reason == abi.TriggerOverflow || v.Total > v.Window ||
-		when.MaxTokens > 0 && v.Total > v.Upper || when.MaxBytes > 0 && v.TotalBytes > v.UpperBytes {
+	most := l.policy.When.PaybackCalls
+	if most == 0 || l.req.Force || l.req.Reason == abi.TriggerOverflow || v.Total > v.Window || pastBound(l, v.List) {
 		return nil
 	}
 	prefix := l.req.Overhead

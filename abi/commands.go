@@ -61,11 +61,11 @@ func setsUp(name string) bool {
 }
 
 // isTypedSetup reports whether a text is one line with a command that sets up the program and nothing else, as a person
-// typed it. Some harnesses log it as a message; "?" shows the help of most.
+// typed it. Some harnesses log it as a message.
 func isTypedSetup(text string) bool {
 	command, ok := strings.CutPrefix(text, "/")
 	if !ok {
-		return text == "?"
+		return false
 	}
 	name, args, _ := strings.Cut(command, " ")
 	takes, ok := setups[name]

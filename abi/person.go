@@ -42,7 +42,7 @@ func Origins(msgs []Message) []Origin {
 		if origins[i] == FromPerson && answered && strings.HasSuffix(strings.TrimSpace(m.Text()), "\nbash-$") {
 			origins[i] = FromCommand
 		}
-		if origins[i] == FromPerson && isCommand(m.Text()) && answersLocally(msgs[i+1:]) {
+		if origins[i] == FromPerson && (isCommand(m.Text()) && answersLocally(msgs[i+1:]) || asksForHelp(m, msgs[i+1:])) {
 			origins[i] = FromHarness
 		}
 		answered = answered || m.Role == RoleAssistant
@@ -88,6 +88,13 @@ func isCommand(text string) bool {
 func answersLocally(msgs []Message) bool {
 	i := slices.IndexFunc(msgs, func(m Message) bool { return !m.Kind.Internal() })
 	return i >= 0 && msgs[i].Role == RoleUser && isLocalOutput(msgs[i].Text())
+}
+
+// asksForHelp reports whether m is "?", which shows the help of most programs, and messages begin with what a person
+// wrote then: where the model answers, somebody nudged it.
+func asksForHelp(m *Message, msgs []Message) bool {
+	i := slices.IndexFunc(msgs, func(m Message) bool { return !m.Kind.Internal() })
+	return i >= 0 && msgs[i].Role == RoleUser && strings.TrimSpace(m.Text()) == "?"
 }
 
 // isLocalOutput reports whether a text begins with what a harness answered itself.
@@ -304,7 +311,7 @@ func asked(text string) string {
 // firstBytes are the bytes that begin what harnesses write beside their elements, and commands that persons type: most
 // messages of persons are told by one look.
 var firstBytes = func() (first [256]bool) {
-	for _, head := range []string{exampleHead, "[System note: ", "/", "?"} {
+	for _, head := range []string{exampleHead, "[System note: ", "/"} {
 		first[head[0]] = true
 	}
 	for b, asides := range asidesBy {

@@ -349,7 +349,7 @@ func TestTypedCommandsAreNoTask(t *testing.T) {
 	const task = "Fix the parser."
 	user := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
 	for _, text := range []string{
-		"/clear", "/clear\n", " /help", "?", "/?", "/memory", "/memory show", "/memory add we use tabs", "/model gpt-5",
+		"/clear", "/clear\n", " /help", "/?", "/memory", "/memory show", "/memory add we use tabs", "/model gpt-5",
 		"/stats model", "/chat list", "/chat save before-the-move", "/mcp", "/mcp desc", "/tools nodesc", "/compress",
 		"/about", "/auth", "/bug", "/docs", "/editor", "/settings", "/extensions list", "/directory add ../lib",
 		"/restore", "/share", "/sessions", "/models", "/approvals", "/tokens", "/ls", "/map", "/add", "/drop", "/exit",
@@ -378,6 +378,14 @@ func TestTypedCommandsAreNoTask(t *testing.T) {
 		if pins := abi.Pinned([]abi.Message{m, user(task)}); !pins[0] || pins[1] {
 			t.Errorf("pinned %v: %s", pins, text)
 		}
+	}
+	// "?" shows the help of most programs. Where the model answers it, or is to, a person nudges.
+	answer := abi.Message{Role: abi.RoleAssistant, Content: abi.Text("It is mended.")}
+	if pins := abi.Pinned([]abi.Message{user("?"), user(task)}); pins[0] || !pins[1] {
+		t.Errorf("pinned %v: ?", pins)
+	}
+	if marks := abi.Persons([]abi.Message{user(task), answer, user("?"), answer, user("?")}); !marks[2] || !marks[4] {
+		t.Errorf("a nudge is no person's: %v", marks)
 	}
 	// Where a person wrote nothing else, it is not lost.
 	alone := []abi.Message{user("<environment_context>x</environment_context>"), user("/memory show"),

@@ -460,6 +460,7 @@ func walkOperator(t *testing.T, w *walker) {
 	w.ok("set-settings", map[string]any{"values": map[string]string{"compaction.lower_threshold": "0.9"}}, &settings,
 		"?", "agent=main/reviewer")
 	w.no(422, "usage", "reset-setting", nil, "setting", "compaction.upper_threshold") // one of an agent would
+	w.no(422, "usage", "set-settings", map[string]any{"values": map[string]string{"compaction.upper_threshold": "0.8"}})
 	w.ok("reset-setting", nil, &settings, "setting", "compaction.lower_threshold", "?", "agent=main/reviewer")
 	settings.Settings = nil
 	w.ok("reset-setting", nil, &settings, "setting", "compaction.upper_threshold")

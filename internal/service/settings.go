@@ -31,18 +31,28 @@ type Setting struct {
 // SettingsFor are the values that operators gave settings of an agent, by name: its own, and
 // those for all agents.
 func SettingsFor(ctx context.Context, s *store.Store, agent string) (map[string]string, error) {
-	return settingsWithout(ctx, s, agent, "", "")
+	return changedFor(ctx, s, agent, "", func(map[string]string) {})
 }
 
-// settingsWithout are those values without the one that is set for an owner under a name; the empty name is none's.
-func settingsWithout(ctx context.Context, s *store.Store, agent, owner, name string) (map[string]string, error) {
+// changedFor are those values with what change makes of those that are set for an owner.
+func changedFor(
+	ctx context.Context, s *store.Store, agent, owner string, change func(map[string]string),
+) (map[string]string, error) {
+	owners := slices.Compact([]string{"", agent})
+	kept, err := s.Kept(ctx, store.KeptSetting, owners...)
 	values := make(map[string]string)
-	kept, err := s.Kept(ctx, store.KeptSetting, slices.Compact([]string{"", agent})...)
-	for _, k := range kept {
-		var value string
-		if json.Unmarshal(k.Value, &value) == nil && (k.Name != name || k.Owner != owner) {
-			values[k.Name] = value
+	for _, one := range owners {
+		own := make(map[string]string)
+		for _, k := range kept {
+			var value string
+			if k.Owner == one && json.Unmarshal(k.Value, &value) == nil {
+				own[k.Name] = value
+			}
 		}
+		if one == owner {
+			change(own)
+		}
+		maps.Copy(values, own)
 	}
 	return values, err
 }
@@ -103,12 +113,15 @@ func (s *operator) SetSettings(ctx context.Context, agent string, values map[str
 	if _, ok := values[""]; ok || len(values) == 0 {
 		return usage("settings", "name a setting and give its value")
 	}
-	now, err := SettingsFor(ctx, s.store, agent)
-	if err != nil {
-		return err
+	change := func(own map[string]string) { maps.Copy(own, values) }
+	then, err := changedFor(ctx, s.store, agent, agent, change)
+	if err == nil {
+		_, err = s.host.Settings(agent, then)
 	}
-	maps.Copy(now, values)
-	if _, err := s.host.Settings(agent, now); err != nil {
+	if err == nil {
+		err = s.checkChange(ctx, agent, change)
+	}
+	if err != nil {
 		return err
 	}
 	return s.turn(ctx, func(tx *store.Tx) error {
@@ -136,7 +149,7 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 	if !slices.ContainsFunc(known, func(one Setting) bool { return one.Name == name }) {
 		return unknown("there is no setting " + name)
 	}
-	if err := s.checkReset(ctx, agent, name); err != nil {
+	if err := s.checkChange(ctx, agent, func(own map[string]string) { delete(own, name) }); err != nil {
 		return err
 	}
 	k := store.Kept{Kind: store.KeptSetting, Owner: agent, Name: name}
@@ -146,9 +159,9 @@ func (s *operator) ResetSetting(ctx context.Context, agent, name string) error {
 	})
 }
 
-// checkReset is an error where the settings of an agent are valid and would not be without one that is set: for that
-// agent, or for all of them.
-func (s *operator) checkReset(ctx context.Context, owner, name string) error {
+// checkChange is an error where a change of what is set for an owner, which is an agent or all of them, makes valid
+// settings of an agent invalid.
+func (s *operator) checkChange(ctx context.Context, owner string, change func(map[string]string)) error {
 	agents := []string{owner}
 	if owner == "" {
 		known, err := s.SettingsAgents(ctx)
@@ -163,9 +176,9 @@ func (s *operator) checkReset(ctx context.Context, owner, name string) error {
 			return err
 		}
 		if _, err := s.host.Settings(agent, now); err != nil {
-			continue // each one that goes may be the one that is wrong
+			continue // each one that changes may be the one that is wrong
 		}
-		then, err := settingsWithout(ctx, s.store, agent, owner, name)
+		then, err := changedFor(ctx, s.store, agent, owner, change)
 		if err == nil {
 			_, err = s.host.Settings(agent, then)
 		}

@@ -45,7 +45,7 @@ func report(text string) string {
 	left := lists.Filter(heads[min(1, len(heads)):], func(l saying) bool { // the first one is the title
 		return !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
 	})
-	return strings.TrimSuffix(said, leftOutHere) + " " + gapMark(left[:min(len(left), maxReportHeads)], false)
+	return strings.TrimSuffix(said, leftOutHere) + " " + markOf(headingsIn(left, false), maxReportHeads)
 }
 
 // reportIn is a report, of these lines, without its headings.
@@ -466,9 +466,7 @@ func isPolite(s string) bool {
 const maxPolite = 8
 
 // politeWords stand in polite sentences, and name nothing.
-var politeWords = set.Of("you", "with", "that", "this", "today", "again", "for", "very", "much", "so", "me", "out",
-	"your", "any", "anything", "else", "help", "assist", "of", "assistance", "at", "all", "there", "dir", "ihnen", "euch",
-	"heute", "damit", "dabei", "vous", "te", "hoy", "le", "la", "com", "isso", "hoje", "oggi", "con")
+var politeWords = set.Of(wordLists["polite"]...)
 
 // isPraise reports whether all sentences of a line are praise, or say yes alone.
 func isPraise(line string) bool {

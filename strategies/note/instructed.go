@@ -94,7 +94,7 @@ func linesOf(text string) (n int) {
 	code := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, fence) {
+		if isFence(line) {
 			code = !code
 		} else if strings.Trim(line, "-|: ") != "" && (code || !isHeading(line)) {
 			n++

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // What the agent said at the end of a turn is told in short first, and in full where all else has room: a plan that
@@ -40,12 +38,8 @@ func nameParts(v *view, left int) {
 		if v.said[i] != "" || t.lines == "" || v.folded(i) {
 			continue
 		}
-		lines := wordLines(strings.ReplaceAll(t.lines, "\n"+moreLine, "\n"))
-		heads := lists.Filter(lines, func(l saying) bool {
-			line := strings.TrimSpace(l.text)
-			return strings.HasPrefix(line, gapBegins) || line[0] == '#' && isHeading(line)
-		})
-		mark := gapMark(heads[:min(len(heads), maxParts)], false)
+		heads := headingsIn(wordLines(strings.ReplaceAll(t.lines, "\n"+moreLine, "\n")), false)
+		mark := markOf(heads, maxParts)
 		if n := v.count(agentMark+mark) + 2; len(heads) > 1 && n <= left {
 			v.said[i], left = mark, left-n
 		}

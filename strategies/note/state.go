@@ -283,8 +283,20 @@ func withGaps(shown, all []saying) (told []string) {
 // gapMark stands for lines that are left out, and names the headings among them: who looks for a part that was agreed
 // to knows by them that it was there. Code: the lines begin within a block of code.
 func gapMark(left []saying, code bool) string {
-	var heads []string
-	for _, l := range left {
+	return markOf(headingsIn(left, code), maxGapHeads)
+}
+
+// markOf is the mark of what stands under headings, with so many of them at most.
+func markOf(heads []string, most int) string {
+	if len(heads) == 0 {
+		return strings.TrimSpace(leftOutHere)
+	}
+	return gapBegins + strings.Join(heads[:min(len(heads), most)], "; ") + ")"
+}
+
+// headingsIn are the headings among lines, as a mark names them.
+func headingsIn(lines []saying, code bool) (heads []string) {
+	for _, l := range lines {
 		line := strings.TrimSpace(l.text)
 		code = code != isFence(line)
 		if inner, ok := strings.CutPrefix(line, gapBegins); ok { // it was cut before
@@ -293,10 +305,7 @@ func gapMark(left []saying, code bool) string {
 			heads = append(heads, strings.TrimSuffix(clip.Line(plain(line), maxGapHead), ":"))
 		}
 	}
-	if len(heads) == 0 {
-		return strings.TrimSpace(leftOutHere)
-	}
-	return gapBegins + strings.Join(heads[:min(len(heads), maxGapHeads)], "; ") + ")"
+	return heads
 }
 
 // withoutGapHeads is a text in which marks stand alone for what is left out.

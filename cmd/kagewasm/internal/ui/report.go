@@ -65,6 +65,11 @@ func Report(p Printer, c Compaction) {
 	for _, what := range r.LeftOut {
 		left("%s", what)
 	}
+	for _, w := range strings.Split(r.Warning, "\n") {
+		if w != "" {
+			h.field("warning", "%s", h.paint(yellow, w))
+		}
+	}
 	h.money(r)
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)

@@ -170,11 +170,9 @@ func behind(lines []string, at int, message bool) (places []int) {
 // isValue reports whether a line says what was expected, or what came instead.
 func isValue(line string) bool {
 	name, rest, ok := strings.Cut(line, ": ")
-	return ok && rest != "" && valueNames[strings.ToLower(name)]
+	name = strings.ToLower(name)
+	return ok && rest != "" && (wanted[name] || got[name])
 }
-
-// valueNames are what test runners call them.
-var valueNames = set.Of("left", "right", "expected", "received", "actual")
 
 // panicked are where Rust panicked and why, in parts; none where it did not.
 func panicked(lines []string) (parts []string) {
