@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 )
 
@@ -29,5 +31,23 @@ func TestPrunedByName(t *testing.T) {
 				t.Errorf("it says\n%s", b.String())
 			}
 		})
+	}
+}
+
+// TestWarningsAndCosts: a report tells its warnings, a line each, and what the models of plugins took beside the one
+// that wrote the summary.
+func TestWarningsAndCosts(t *testing.T) {
+	features.Proves(t, "complaint 12", "complaint 6")
+	asked := hooks.Outcome{Plugin: "notes", Hook: abi.HookPreCompact}
+	asked.Model = &abi.ModelUsage{Calls: 1, InputTokens: 1000, OutputTokens: 100, Cost: 0.25, Model: "small"}
+	var b bytes.Buffer
+	Report(Printer{W: &b}, Compaction{Path: "x", Result: &kagewasm.Result{Report: kagewasm.Report{Window: 1,
+		Warning: "too many tools\ntoo many bytes", Hooks: []hooks.Outcome{asked}, Cost: kagewasm.Cost{Compactor: 0.75,
+			Model: "large", Usage: &abi.ModelUsage{InputTokens: 10, OutputTokens: 2}}}}})
+	for _, want := range []string{"too many tools\n", "too many bytes\n", "large: 10 tokens in, 2 out, $0.5000\n",
+		"small for notes (pre_compact): 1,000 tokens in, 100 out, $0.2500\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }
