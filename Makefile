@@ -73,7 +73,7 @@ demo: $(KW) $(PLUGINS)
 AT_ONCE = $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 3) + 1 ))
 test:
 	@$(LEAN) $(GO) build modernc.org/sqlite/lib
-	RAPID_SEED=$${RAPID_SEED:-20261123} GOGC=400 $(GO) test -p $(AT_ONCE) -timeout 20m $(TESTFLAGS) ./...
+	RAPID_SEED=$${RAPID_SEED:-20261123} GOGC=400 $(GO) test -p $(AT_ONCE) -timeout 35m $(TESTFLAGS) ./...
 
 # A module of its own: nothing else downloads the SDKs.
 oracle:

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -30,39 +31,43 @@ func large(d dialect) [][]byte {
 }
 
 // TestLatency: a request of 200,000 tokens that needs no compaction takes less than 3 ms more than through a plain
-// reverse proxy at the median, and less than 20 at the 99th percentile. On a machine that others use too the best of
-// some rounds counts; and where one call in a hundred takes longer than that through the plain one, so may ours add.
+// reverse proxy at the median, and less than 20 at the 99th percentile, on a machine on which encoding/json takes 4.2 ms
+// to see that its body is JSON; on others in proportion. All are measured in turn, so that a busy machine is busy for
+// each, and the best of some rounds counts. Where one call in a hundred takes longer than that through the plain one, so
+// may ours add.
 func TestLatency(t *testing.T) {
 	soak.Only(t, "measures time")
 	const runs, rounds = 300, 5
+	const median, worst = 3 / 4.2, 20 / 4.2 // of what it takes to read the body
 	for _, d := range dialects[:3] {
 		t.Run(d.name, func(t *testing.T) {
-			p50, over := math.Inf(1), math.Inf(1) // over what is allowed at the 99th percentile
+			p50, p99 := math.Inf(1), math.Inf(1) // of what is allowed
 			for range rounds {
 				both := newSideBySide(t, d)
 				for range runs {
 					both.call()
 				}
-				p50 = min(p50, both.added(50))
-				over = min(over, both.added(99)-max(20, milliseconds(both.theirs, 99)))
-				if p50 < 3 && over < 0 {
+				read := milliseconds(both.read, 50)
+				p50 = min(p50, both.added(50)/(median*read))
+				p99 = min(p99, both.added(99)/max(worst*read, milliseconds(both.theirs, 99)))
+				t.Logf("%.2f ms are added at the median, %.2f at the 99th percentile; reading takes %.2f", both.added(50),
+					both.added(99), read)
+				if p50 < 1 && p99 < 1 {
 					break
 				}
 			}
-			t.Logf("%.2f ms are added at the median, at the 99th percentile %.2f less than allowed", p50, -over)
-			if p50 >= 3 || over >= 0 {
-				t.Errorf("%.2f ms are added at the median, at the 99th percentile %.2f more than allowed", p50, over)
+			if p50 >= 1 || p99 >= 1 {
+				t.Errorf("%.2f of what is allowed is added at the median, %.2f at the 99th percentile", p50, p99)
 			}
 		})
 	}
 }
 
-// sideBySide are calls through the proxy and through a plain reverse proxy, in turn, so that a busy machine is busy for
-// both.
+// sideBySide are calls through the proxy and through a plain reverse proxy, and readings of the same body, in turn.
 type sideBySide struct {
-	ours, theirs []time.Duration
-	size         int // of the first body
-	call         func()
+	ours, theirs, read []time.Duration
+	size               int // of the first body
+	call               func()
 }
 
 // added is what the proxy adds, in milliseconds, at a percentile of each.
@@ -107,6 +112,11 @@ func newSideBySide(tb testing.TB, d dialect) *sideBySide {
 		return time.Since(began)
 	}
 	both.call = func() {
+		began := time.Now()
+		if !json.Valid(bodies[len(both.ours)%len(bodies)]) {
+			tb.Fatal("no JSON")
+		}
+		both.read = append(both.read, time.Since(began))
 		both.theirs = append(both.theirs, call(plain.URL))
 		both.ours = append(both.ours, call(s.http.URL))
 	}
@@ -122,10 +132,10 @@ func BenchmarkLatency(b *testing.B) {
 			for b.Loop() {
 				both.call()
 			}
-			theirs := slices.Sorted(slices.Values(both.theirs))
 			b.ReportMetric(both.added(50), "p50-added-ms")
 			b.ReportMetric(both.added(99), "p99-added-ms")
-			b.ReportMetric(float64(theirs[len(theirs)/2])/1e6, "p50-plain-ms")
+			b.ReportMetric(milliseconds(both.theirs, 50), "p50-plain-ms")
+			b.ReportMetric(milliseconds(both.read, 50), "p50-read-ms")
 			b.ReportMetric(float64(both.size)/1e3, "KB")
 		})
 	}
