@@ -117,6 +117,16 @@ func sayAnswered(v *view, steps []step, budget int) (cost int) {
 	return cost
 }
 
+// sayOnly tells all that the agent said last in its turn, where nothing else is a step: once, and the next note has it
+// too. It returns what that costs, and 0 where there is no room for it.
+func sayOnly(v *view, steps []step, budget int) (cost int) {
+	last := len(v.turns) - 1
+	if len(steps) != 1 || steps[0].said == "" || last < 0 || steps[0].turn != v.turns[last].n || v.folded(last) {
+		return 0
+	}
+	return say(v, last, budget)
+}
+
 // toldAbove stands for a line of a turn that is told in the words above it: it is not written.
 const toldAbove = " "
 

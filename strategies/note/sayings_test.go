@@ -45,6 +45,24 @@ func TestPlansStandAsTheyWereWritten(t *testing.T) {
 	})
 }
 
+// TestLastAnswerIsToldOnce: in a conversation the last answer is told as it was written, in the thread alone, where the
+// next note has it from.
+func TestLastAnswerIsToldOnce(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	answer := "The price goes by the hour.\n\n| Hours | Price |\n|---|---|\n| up to 500 | 80 |\n| up to 5000 | 40 |\n\n" +
+		strings.Repeat("Billed is what was delivered. ", 12) + "\n\nWhich of both do you need?"
+	msgs := session("What does it cost?", said("A lot."), "By the hour?", said(answer))
+	for round := range 2 {
+		text := render(msgs, note.Options{Budget: 1200})
+		for _, once := range []string{"| up to 500 | 80 |", "Which of both do you need?"} {
+			if strings.Count(text, once) != 1 || !strings.Contains(thread(text), once) {
+				t.Errorf("round %d: %q is not told once, in the thread:\n%s", round, once, text)
+			}
+		}
+		msgs = session(summary(text))
+	}
+}
+
 // TestBlocksEndAtGaps: where a part of what is told is left out, a block of code ends before the mark and begins again
 // behind it.
 func TestBlocksEndAtGaps(t *testing.T) {

@@ -306,7 +306,11 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	told := v.told(max(0, min(budget*questionsShare/100+extra/2, p.left-refused-least/2)))
 	p.left -= refused + told
 	room := min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left)
-	b.state = n.state(withoutReports(n.steps, v), room, p.count)
+	steps := withoutReports(n.steps, v)
+	if said := sayOnly(v, steps, room); said > 0 {
+		steps, room, p.left = nil, room-said, p.left-said
+	}
+	b.state = n.state(steps, room, p.count)
 	v.stood = strings.Join(b.state, "\n")
 	p.left -= p.count(v.stood)
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
