@@ -15,12 +15,12 @@ type Command struct {
 	// stands before the program (settings, sudo, a time limit) and without redirections.
 	Words []string
 	// Text is the command as it is written, without redirections of its errors and
-	// without the text that is fed to it.
+	// without the text that is fed to it. Options of git's own before what it does are left out of Words and Text.
 	Text string
 	// Quote is the command as it is written, with [LeftOut] in the place of text that is fed to it, and of the words of
 	// the shell before it ("then").
 	Quote string
-	// Dir is the folder that the script changed to before, empty where it did not.
+	// Dir is the folder that the script changed to before, or that git does, empty where neither did.
 	Dir string
 	// Writes are the files that its output replaces, Appends those that it adds to.
 	Writes, Appends []string
@@ -329,6 +329,7 @@ func (r *shell) end(then string) {
 	c.Then, c.Dir = then, r.dir
 	c.Words = program(c.Words)
 	c.Text, c.Quote = r.text(false), r.text(true)
+	c.ofGit()
 	r.now, r.start, r.cut, r.feeds = Command{}, min(len(r.s), r.i+len(then)), nil, false
 	switch {
 	case len(c.Words) == 0 && len(c.Writes)+len(c.Appends) == 0:
@@ -339,11 +340,7 @@ func (r *shell) end(then string) {
 			r.list[n-1].Then = then // behind a parenthesis
 		}
 	case len(c.Words) == 2 && (c.Words[0] == "cd" || c.Words[0] == "pushd"):
-		if path.IsAbs(c.Words[1]) || strings.HasPrefix(c.Words[1], "~") {
-			r.dir = c.Words[1]
-		} else {
-			r.dir = path.Join(r.dir, c.Words[1])
-		}
+		r.dir = within(r.dir, c.Words[1])
 		r.list = append(r.list, c)
 	case len(c.Words) == 3 && slices.Contains(shells, c.Words[0]) && strings.HasSuffix(c.Words[1], "c") &&
 		c.Words[1][0] == '-':
@@ -355,6 +352,44 @@ func (r *shell) end(then string) {
 		r.list = append(r.list, c)
 	}
 }
+
+// within is a folder as it is named from within another one.
+func within(dir, name string) string {
+	if path.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return name
+	}
+	return path.Join(dir, name)
+}
+
+// ofGit takes options of git's own out of a command of git's: "git -C lamps commit" commits in the folder lamps.
+func (c *Command) ofGit() {
+	if len(c.Words) < 2 || c.Words[0] != "git" {
+		return
+	}
+	n := 1
+	for n < len(c.Words) && strings.HasPrefix(c.Words[n], "-") {
+		switch option := c.Words[n]; {
+		case slices.Contains(gitGiven, option) && n+1 < len(c.Words):
+			if n++; option == "-C" {
+				c.Dir = within(c.Dir, c.Words[n])
+			}
+		case !slices.Contains(gitAlone, option) && !strings.HasPrefix(option, "--git-dir=") &&
+			!strings.HasPrefix(option, "--work-tree="):
+			return // "git --version" is a command
+		}
+		n++
+	}
+	if n > 1 && n < len(c.Words) {
+		c.Words = slices.Concat(c.Words[:1], c.Words[n:])
+		c.Text = strings.Join(c.Words, " ")
+	}
+}
+
+// gitGiven are options of git's own with a word behind them, gitAlone those without.
+var (
+	gitGiven = []string{"-C", "-c", "--git-dir", "--work-tree"}
+	gitAlone = []string{"--no-pager", "-P", "-p", "--paginate", "--bare", "--no-optional-locks", "--literal-pathspecs"}
+)
 
 // program are the words of a command from its program on.
 func program(words []string) []string {

@@ -149,3 +149,21 @@ func TestQuoteIsWordForWord(t *testing.T) {
 		}
 	})
 }
+
+// TestOptionsOfGit: what git is told of itself before what it does is no part of that, and the folder it goes to counts.
+func TestOptionsOfGit(t *testing.T) {
+	for _, tc := range []struct{ script, words, dir string }{
+		{"git -C /srv/kw commit -m x", "git commit -m x", "/srv/kw"},
+		{"cd /srv && git --no-pager -C kw -c user.name=x log -3", "git log -3", "/srv/kw"},
+		{"git --git-dir=/srv/.git --work-tree /srv status", "git status", ""},
+		{"git --version", "git --version", ""},
+		{"git commit -C HEAD", "git commit -C HEAD", ""},
+		{"git -C", "git -C", ""},
+	} {
+		list := toolcall.Commands(tc.script)
+		got := list[len(list)-1]
+		if words := strings.Join(got.Words, " "); words != tc.words || got.Text != tc.words || got.Dir != tc.dir {
+			t.Errorf("%s: %q, %q in %q", tc.script, words, got.Text, got.Dir)
+		}
+	}
+}

@@ -24,6 +24,7 @@ var (
 	prepares     = newBeginnings("prepares")
 	shows        = set.Of(wordLists["shows"]...)
 	searching    = set.Of(wordLists["searching"]...)
+	looking      = newBeginnings("looking")
 	looksNot     = set.Of(wordLists["looks not"]...)
 	lookers      = set.Of(wordLists["looks"]...)
 	readers      = set.Of(wordLists["reads"]...)
@@ -86,8 +87,9 @@ func (a *Action) OnlyLooks() bool {
 			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }) {
 			return false
 		}
+		line := strings.Join(c.Words, " ")
 		switch program := c.Words[0]; {
-		case shows[program], searching[program]:
+		case shows[program], searching[program], looking.begins(line), actsThatLook.begins(line):
 			looks = true
 		case !besideChecks[program]:
 			return false

@@ -261,6 +261,9 @@ func TestLines(t *testing.T) {
 		{"a call that was rejected with words",
 			[]step{bash("git push", rejected+"\nTo tell you how to proceed, the user said:\nPush to\nstaging.", true)},
 			"Failed: `git push`: the person rejected it\nThe person did not allow a call, and said: Push to staging."},
+		{"a commit elsewhere, by options of git's own", []step{bash("git --no-pager -C /srv/kw -c user.name=x commit -m x",
+			"[main 3f2a1bc] x", false), bash("git -C /srv/kw log -3", "x", false)},
+			"Committed: 3f2a1bc x\nBesides: 1 read or search"},
 		{"what is staged", []step{bash("git add a.go", "", false)}, "Ran: `git add a.go`"},
 		{"what was staged is in the commit",
 			[]step{bash("git add a.go", "", false), bash("git commit -m x", "[main 3f2a1bc] x", false)}, "Committed: 3f2a1bc x"},
@@ -349,7 +352,7 @@ func TestLines(t *testing.T) {
 			"Failed: `npm install left-pad`: npm ERR! 404"},
 		{"what only looks is counted", []step{bash("git status && git diff | head", "x", false),
 			bash("docker ps", "x", false), bash("npm run dev", "x", false)},
-			"Besides: 3 other commands"},
+			"Besides: 2 reads and searches, 1 other command"},
 		{"text that is fed in is no command",
 			[]step{bash("cat > x.txt <<EOF\ngit push\ngo test ./...\nEOF", "", false)}, "Changed: x.txt (written)"},
 		// Checks.
@@ -380,11 +383,11 @@ func TestLines(t *testing.T) {
 		{"those of a forge", []step{bash("gh pr checks 112 2>&1 | head -20", "lint\tfail\t16s\thttps://x.example/1\t\n"+
 			"build (mac)\tpending\t0\thttps://x.example/2\t\ntest\tpass\t1m4s\thttps://x.example/3\t\n"+
 			"vet\tpass\t9s\thttps://x.example/4\t\ndeploy\tskipping\t0\t\t\n", false)},
-			"On the forge: lint failed, build (mac) had not ended, 2 checks passed\nBesides: 1 other command"},
+			"On the forge: lint failed, build (mac) had not ended, 2 checks passed\nBesides: 1 read or search"},
 		{"those of a forge, as they were listed last", []step{
 			bash("gh pr checks", "lint\tfail\t16s\thttps://x.example/1\t\n", true), bash("gh pr checks 112", "no checks", true),
 			bash("sleep 60 && gh pr checks 112", "lint\tpass\t16s\thttps://x.example/1\t\n", false)},
-			"On the forge: 1 check passed\nBesides: 3 other commands"},
+			"On the forge: 1 check passed\nBesides: 3 reads and searches"},
 		{"more checks than are told, those that failed first", []step{bash("go test ./a", fail, true),
 			bash("go test ./b", ok, false), bash("go test ./c", ok, false), bash("go test ./d", ok, false),
 			bash("go test ./e", ok, false), bash("go test ./f", ok, false)},
@@ -464,7 +467,7 @@ func TestLines(t *testing.T) {
 			{"Grep", map[string]any{"pattern": "x"}, "x", false}, bash("ls", "x", false), bash("git log -3", "x", false),
 			bash("cd /srv && grep -rn x . | head -5; echo; cat a.go", "x", false), bash("find . -exec ./mend {} +", "x", false),
 			bash("date", "x", false)},
-			"Besides: 4 reads and searches, 3 other commands"},
+			"Besides: 5 reads and searches, 2 other commands"},
 		{"reads that failed", []step{{"Read", map[string]any{"file_path": "a.go"},
 			"<tool_use_error>File does not exist.</tool_use_error>", true}},
 			"Besides: 1 read or search"},
