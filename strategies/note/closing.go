@@ -22,7 +22,8 @@ const (
 	maxReport   = 600  // of what another agent reported
 	maxQuestion = 160  // of a question that they end with
 
-	maxReportHeads = 3 // headings that are told of what is left out of a report
+	maxReportHeads = 5  // headings that are told of what is left out of a report
+	minTold        = 40 // of a line, in characters: what holds so much of it tells it
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
@@ -42,10 +43,41 @@ func report(text string) string {
 		return said
 	}
 	heads := lists.Filter(lines, func(l saying) bool { return isHeading(l.text) })
-	left := lists.Filter(heads[min(1, len(heads)):], func(l saying) bool { // the first one is the title
-		return !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
+	heads = heads[min(1, len(heads)):] // the first one is the title
+	above := headingsOfTold(lines, said)
+	left := lists.Filter(heads, func(l saying) bool {
+		return !above[l.place] && !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
 	})
-	return strings.TrimSuffix(said, leftOutHere) + " " + markOf(headingsIn(left, false), maxReportHeads)
+	return strings.TrimSuffix(said, leftOutHere) + " " + markOf(headingsIn(outermost(left), false), maxReportHeads)
+}
+
+// headingsOfTold are the places of the headings of lines that are told.
+func headingsOfTold(lines []saying, said string) map[int]bool {
+	above, seen := make(map[int]bool), make(map[string]bool)
+	for _, l := range lines {
+		entry, _ := listItem(plain(l.text))
+		begins := clip.First(plain(entry), minTold)
+		if isHeading(l.text) || begins == "" || seen[begins] || !strings.Contains(said, begins) {
+			continue
+		}
+		seen[begins] = true // told once, of the first such line
+		for _, h := range headings(lines, l) {
+			above[h.place] = true
+		}
+	}
+	return above
+}
+
+// outermost are headings of the first level of which there is more than one.
+func outermost(heads []saying) []saying {
+	for level := 1; level < levelBold; level++ {
+		marks := strings.Repeat("#", level) + " "
+		own := lists.Filter(heads, func(l saying) bool { return strings.HasPrefix(l.text, marks) })
+		if len(own) > 1 {
+			return own
+		}
+	}
+	return heads
 }
 
 // reportIn is a report, of these lines, without its headings.
@@ -496,8 +528,26 @@ func joined(said, line string, gap, item bool) string {
 
 // isHeading reports whether a line is one: marked as such, or short and all of it bold.
 func isHeading(line string) bool {
+	if line[0] == '#' {
+		return true
+	}
 	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":"), "**")
-	return line[0] == '#' || bold && len(line) < 60 && !strings.ContainsAny(line, ".?!")
+	if !bold || len(line) >= 60 {
+		return false
+	}
+	said := plain(strings.TrimRight(line, ":"))
+	if entry, ok := listItem(said); ok { // a number before it ends no sentence
+		said = entry
+	}
+	return strings.IndexByte(".?!", lastByte(said)) < 0 && !strings.Contains(said, ". ") && !strings.ContainsAny(said, "?!")
+}
+
+// lastByte is the last byte of a text, 0 where it is empty.
+func lastByte(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[len(text)-1]
 }
 
 // shortened is a line in at most so many characters, and a mark where words are left

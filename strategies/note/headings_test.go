@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -153,5 +154,29 @@ func TestHeadingsOfAPerson(t *testing.T) {
 				msgs = session(summary(text), "Go on.")
 			}
 		})
+	}
+}
+
+// TestBoldHeadings: a bold line is a heading with a number before it and a figure in it, and none where it is a sentence.
+func TestBoldHeadings(t *testing.T) {
+	features.Proves(t, "N13")
+	part := strings.Repeat("A line on this one that is long enough. ", 8) + "\n"
+	got := note.LastWords("**Uzbek (5K hours)**\n"+part+"**Tatar (~1.5K hours, rare)**\n"+part+"**2. Uighur**\n"+part+
+		"**It was done.**\n"+part+"**Is it?**\n"+part+"Which one comes first?", 120)
+	if want := "  [...] (left out: Tatar (~1.5K hours, rare))\n  **2. Uighur**\n  [...]\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// TestHeadingsLeftOutAreCounted: a mark names some of the headings that are left out, and says how many more there are.
+func TestHeadingsLeftOutAreCounted(t *testing.T) {
+	features.Proves(t, "N13")
+	var b strings.Builder
+	for i := range 11 {
+		fmt.Fprintf(&b, "## Part %d\n%s\n", i, strings.Repeat("It says what the part is about. ", 5))
+	}
+	got := note.LastWords(b.String()+"## End\nWhich one comes first?", 100)
+	if !strings.Contains(got, "Part 8; 2 more)") || strings.Contains(got, "Part 9") {
+		t.Errorf("%s", got)
 	}
 }

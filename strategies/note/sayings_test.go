@@ -238,6 +238,22 @@ func TestReportsInShort(t *testing.T) {
 	}
 }
 
+// TestReportsNameTheirSections: of a report with sections and parts the sections that are left out are named, and not
+// those of which something is told.
+func TestReportsNameTheirSections(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	var b strings.Builder
+	b.WriteString("# Report\n\n## 1. The lock\n### Where\n- **lease.go** takes the lock of the store, and never gives it back\n")
+	for _, name := range []string{"The sweep", "The store", "The tests"} {
+		b.WriteString("\n## " + name + "\n### Where\n" + strings.Repeat("It waits for the "+name+" to end. ", 30) + "\n")
+	}
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."}, b.String(), false)
+	got := thread(render(session("Mend it.", task, said("I see.")), note.Options{}))
+	if !strings.Contains(got, " [...] (left out: The store; The tests)\n") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestReportsOfOtherAgents: what another agent reported is told, without what it announces.
 func TestReportsOfOtherAgents(t *testing.T) {
 	features.Proves(t, "A6")

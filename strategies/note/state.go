@@ -126,7 +126,7 @@ func (n *Note) stood(lines []string, left int, count func(string) int) (fit []st
 }
 
 // lastShown is what is shown of each step in so many tokens, the newest first: the last words of the agent, then what
-// it did and said before, then what it only looked at, then more of what it said.
+// it did and said before, then what it only looked at since the first of these, then more of what it said.
 func lastShown(steps []step, left int, count func(string) int) []string {
 	shown := make([]string, len(steps))
 	take := func(i int, text string) bool {
@@ -157,9 +157,11 @@ func lastShown(steps []step, left int, count func(string) int) []string {
 			take(last, agentMark+shortened(clip.OneLine(steps[last].said), maxFirst))
 		}
 	}
+	from := 0 // no step from here on is left out but those that looked
 	for _, looked := range []bool{false, true} {
-		for i := len(steps) - 1; i >= 0; i-- {
+		for i := len(steps) - 1; i >= from; i-- {
 			if shown[i] == "" && steps[i].looked == looked && !steps[i].announces() && !take(i, steps[i].String()) {
+				from = i + 1
 				break
 			}
 		}
@@ -286,12 +288,15 @@ func gapMark(left []saying, code bool) string {
 	return markOf(headingsIn(left, code), maxGapHeads)
 }
 
-// markOf is the mark of what stands under headings, with so many of them at most.
+// markOf is the mark of what stands under headings: so many of them at most are named, and the others counted.
 func markOf(heads []string, most int) string {
 	if len(heads) == 0 {
 		return strings.TrimSpace(leftOutHere)
 	}
-	return gapBegins + strings.Join(heads[:min(len(heads), most)], "; ") + ")"
+	if more := len(heads) - most; more > 0 {
+		heads = append(slices.Clone(heads[:most]), fmt.Sprintf("%d more", more))
+	}
+	return gapBegins + strings.Join(heads, "; ") + ")"
 }
 
 // headingsIn are the headings among lines, as a mark names them.

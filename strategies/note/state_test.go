@@ -133,6 +133,24 @@ func TestState(t *testing.T) {
 	})
 }
 
+// TestStepsHaveNoGaps: where a call that changed something has no room, what was looked at before it is not told: it
+// would read as if nothing had come between that and what is told.
+func TestStepsHaveNoGaps(t *testing.T) {
+	features.Proves(t, "N13")
+	read := func(file string) []abi.Message {
+		return called("Read", map[string]any{"file_path": "/srv/kw/" + file}, "package kw", false)
+	}
+	long := run("docker run "+strings.Repeat("--env LAMP=1 ", 12)+"kw", strings.Repeat("a lamp ", 60), false)
+	msgs := session("Mend it.", read("a.go"), read("b.go"), long, read("c.go"),
+		said("All of it is mended, I think. Shall I commit it?"), run("git push", "To github.com:x/kw.git", false))
+	for budget := 300; budget < 1500; budget += 50 {
+		got := state(render(msgs, note.Options{Budget: budget}))
+		if strings.Contains(got, "a.go") && !strings.Contains(got, "docker run") {
+			t.Errorf("%d tokens:\n%s", budget, got)
+		}
+	}
+}
+
 // TestStateSaysWhatFollows: where the agent goes on in what stays, the heading says that what is told stands before
 // that, and how things stand is told of all; where nothing of that stays it is the end, and so it is in the note after.
 func TestStateSaysWhatFollows(t *testing.T) {
