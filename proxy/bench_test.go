@@ -31,10 +31,10 @@ func large(d dialect) [][]byte {
 }
 
 // TestLatency: a request of 200,000 tokens that needs no compaction takes less than 3 ms more than through a plain
-// reverse proxy at the median, and less than 20 at the 99th percentile, on a machine on which encoding/json takes 4.2 ms
-// to see that its body is JSON; on others in proportion. All are measured in turn, so that a busy machine is busy for
-// each, and the best of some rounds counts. Where one call in a hundred takes longer than that through the plain one, so
-// may ours add.
+// reverse proxy at the median, and less than 20 at the 99th percentile, on a machine on which encoding/json takes
+// 4.2 ms to see that its body is JSON; on others in proportion. All are measured in turn, so that a busy machine is
+// busy for each, and the best of some rounds counts. Where one call in a hundred takes longer than that through the
+// plain one, so may ours add.
 func TestLatency(t *testing.T) {
 	soak.Only(t, "measures time")
 	const runs, rounds = 300, 5

@@ -150,7 +150,7 @@ func TestQuoteIsWordForWord(t *testing.T) {
 	})
 }
 
-// TestOptionsOfGit: what git is told of itself before what it does is no part of that, and the folder it goes to counts.
+// TestOptionsOfGit: options of git's own are no part of what it does, and the folder that they name counts.
 func TestOptionsOfGit(t *testing.T) {
 	for _, tc := range []struct{ script, words, dir string }{
 		{"git -C /srv/kw commit -m x", "git commit -m x", "/srv/kw"},
@@ -162,7 +162,8 @@ func TestOptionsOfGit(t *testing.T) {
 	} {
 		list := toolcall.Commands(tc.script)
 		got := list[len(list)-1]
-		if words := strings.Join(got.Words, " "); words != tc.words || got.Text != tc.words || got.Dir != tc.dir {
+		words := strings.Join(got.Words, " ")
+		if words != tc.words || got.Text != tc.words || got.Dir != tc.dir {
 			t.Errorf("%s: %q, %q in %q", tc.script, words, got.Text, got.Dir)
 		}
 	}

@@ -19,11 +19,7 @@ const (
 	maxSaid     = 220  // of the closing words of an agent, in characters
 	maxFuller   = 700  // of those where a note has room left
 	maxWritten  = 3000 // of those that are told as they were written
-	maxReport   = 600  // of what another agent reported
 	maxQuestion = 160  // of a question that they end with
-
-	maxReportHeads = 5  // headings that are told of what is left out of a report
-	minTold        = 40 // of a line, in characters: what holds so much of it tells it
 )
 
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
@@ -33,80 +29,6 @@ func closing(text string) string { return closingIn(maxSaid, text) }
 
 // fullerClosing is more of them, for a note that has room left: what decides may stand behind how they begin.
 func fullerClosing(text string) string { return closingIn(maxFuller, text) }
-
-// report is what another agent reported, in short: how it begins, without the title and what only announces the rest,
-// what it found, and the headings of what is left out.
-func report(text string) string {
-	lines, _ := sayings(text)
-	said := reportIn(text, lines)
-	if !strings.HasSuffix(said, leftOutHere) {
-		return said
-	}
-	heads := lists.Filter(lines, func(l saying) bool { return isHeading(l.text) })
-	heads = heads[min(1, len(heads)):] // the first one is the title
-	above := headingsOfTold(lines, said)
-	left := lists.Filter(heads, func(l saying) bool {
-		return !above[l.place] && !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
-	})
-	return strings.TrimSuffix(said, leftOutHere) + " " + markOf(headingsIn(outermost(left), false), maxReportHeads)
-}
-
-// headingsOfTold are the places of the headings of lines that are told.
-func headingsOfTold(lines []saying, said string) map[int]bool {
-	above, seen := make(map[int]bool), make(map[string]bool)
-	for _, l := range lines {
-		entry, _ := listItem(plain(l.text))
-		begins := clip.First(plain(entry), minTold)
-		if isHeading(l.text) || begins == "" || seen[begins] || !strings.Contains(said, begins) {
-			continue
-		}
-		seen[begins] = true // told once, of the first such line
-		for _, h := range headings(lines, l) {
-			above[h.place] = true
-		}
-	}
-	return above
-}
-
-// outermost are headings of the first level of which there is more than one.
-func outermost(heads []saying) []saying {
-	for level := 1; level < levelBold; level++ {
-		marks := strings.Repeat("#", level) + " "
-		own := lists.Filter(heads, func(l saying) bool { return strings.HasPrefix(l.text, marks) })
-		if len(own) > 1 {
-			return own
-		}
-	}
-	return heads
-}
-
-// reportIn is a report, of these lines, without its headings.
-func reportIn(text string, lines []saying) string {
-	for _, l := range lines {
-		if isHeading(l.text) || onlyAnnounces(plain(l.text)) || announcingWords.begins(plain(l.text)) {
-			continue
-		}
-		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
-			if said := closingIn(maxReport, l.text+rest); said != "" {
-				return goingOn(said)
-			}
-		}
-		break
-	}
-	return closingIn(maxReport, text)
-}
-
-// onlyAnnounces reports whether a line is one sentence that stands over what follows.
-func onlyAnnounces(line string) bool {
-	n := 0
-	for range sentences(line) {
-		n++
-	}
-	return n < 2 && strings.HasSuffix(line, ":")
-}
-
-// announcingWords begin sentences of a report that only announce what follows.
-var announcingWords = newVocabulary("announcing")
 
 // writtenClosing are their lines as they were written, for a note that has much room left: a plan or a table says
 // little in one line, and code nothing.
@@ -539,7 +461,8 @@ func isHeading(line string) bool {
 	if entry, ok := listItem(said); ok { // a number before it ends no sentence
 		said = entry
 	}
-	return strings.IndexByte(".?!", lastByte(said)) < 0 && !strings.Contains(said, ". ") && !strings.ContainsAny(said, "?!")
+	return strings.IndexByte(".?!", lastByte(said)) < 0 && !strings.Contains(said, ". ") &&
+		!strings.ContainsAny(said, "?!")
 }
 
 // lastByte is the last byte of a text, 0 where it is empty.

@@ -157,7 +157,7 @@ func TestHeadingsOfAPerson(t *testing.T) {
 	}
 }
 
-// TestBoldHeadings: a bold line is a heading with a number before it and a figure in it, and none where it is a sentence.
+// TestBoldHeadings: a bold line is a heading, a number before it and a figure in it or not, but for a sentence.
 func TestBoldHeadings(t *testing.T) {
 	features.Proves(t, "N13")
 	part := strings.Repeat("A line on this one that is long enough. ", 8) + "\n"

@@ -243,7 +243,8 @@ func TestReportsInShort(t *testing.T) {
 func TestReportsNameTheirSections(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	var b strings.Builder
-	b.WriteString("# Report\n\n## 1. The lock\n### Where\n- **lease.go** takes the lock of the store, and never gives it back\n")
+	b.WriteString("# Report\n\n## 1. The lock\n### Where\n" +
+		"- **lease.go** takes the lock of the store, and never gives it back\n")
 	for _, name := range []string{"The sweep", "The store", "The tests"} {
 		b.WriteString("\n## " + name + "\n### Where\n" + strings.Repeat("It waits for the "+name+" to end. ", 30) + "\n")
 	}

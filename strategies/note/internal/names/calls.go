@@ -18,6 +18,7 @@ func (b *builder) call(c *abi.ToolCall) {
 		return
 	}
 	b.tool(c.Name)
+	b.calls[c.ID] = b.harness.Does(c)
 	for _, arg := range b.harness.Arguments(c) {
 		key, value := arg.Key, arg.Value
 		b.parameter(c.Name, key)
@@ -25,11 +26,12 @@ func (b *builder) call(c *abi.ToolCall) {
 		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
 		case toolcall.IsPathKey(key):
 			b.subject(value, mentioned)
+		case lineKeys[key]:
+			b.text(value, weightCall, readBy(b.calls[c.ID]))
 		default:
-			b.text(value, weightCall)
+			b.text(value, weightCall, "")
 		}
 	}
-	b.calls[c.ID] = b.harness.Does(c)
 }
 
 // changedBy are the files that calls are to change, for what is read of them before as well.
@@ -78,7 +80,7 @@ func (b *builder) result(m *abi.Message, text string) {
 		a = &action.Action{}
 	}
 	delete(b.calls, m.ToolCallID)
-	b.output(text, outputWorthOf(a, b.changing))
+	b.output(text, outputWorthOf(a, b.changing), searched(a))
 	a.Answered(text)
 	o := b.harness.Of(m, a)
 	if o.Dropped {

@@ -20,6 +20,7 @@ type looked struct {
 type mention struct {
 	name  string
 	class class
+	file  string // that a number is a line of
 }
 
 // look gives each name in a text once, in the order in which they first stand there.
@@ -32,14 +33,18 @@ func (f *Found) look(text string, listing bool) []mention {
 	}
 	clear(f.at)
 	var list []mention
-	scan(text, listing, func(name string, c class) {
+	scan(text, listing, func(name string, c class, file string) {
 		i, met := f.at[name]
-		switch {
-		case !met:
+		if !met {
 			f.at[name] = len(list)
-			list = append(list, mention{name, c})
-		case listing:
+			list = append(list, mention{name, c, file})
+			return
+		}
+		if listing {
 			list[i].class = c
+		}
+		if file == "" {
+			list[i].file = "" // it stands by itself too
 		}
 	})
 	f.in[looked{text, listing}] = slices.Clip(list)

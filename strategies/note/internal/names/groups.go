@@ -235,6 +235,9 @@ type under struct {
 func (p *picked) cost(it *item, count func(string) int) int {
 	k := it.list()
 	text := listSeparator + it.name
+	if k == listNumbers {
+		text = lineText(p.lists[k], it)
+	}
 	for folder := range it.folders() {
 		n := p.below[under{k, folder}]
 		if n == 0 {
@@ -271,6 +274,12 @@ func (p *picked) text(k list) string {
 	}
 	var b strings.Builder
 	b.WriteString(heads[k])
+	if k == listNumbers {
+		for entry := range numbered(items) {
+			b.WriteString(listSeparator + entry)
+		}
+		return b.String() + "\n"
+	}
 	if k > listPaths {
 		for _, last := range []bool{false, true} {
 			for _, it := range items {

@@ -58,6 +58,9 @@ type item struct {
 	// written: a person or the agent wrote it, it stood in a file that calls change, or an earlier note had it. Only
 	// other output has the others.
 	written bool
+	// file is the one that it is a line of, where it is a number; alone: it stood without one.
+	file  string
+	alone bool
 	// few: an output mentioned it that names little else.
 	few bool
 }
@@ -154,7 +157,7 @@ func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Har
 			b.pruned = m.ToolCallID
 			b.result(m, m.Text())
 		case abi.RoleUser: // what is so long was pasted or printed for the most part
-			b.output(cmp.Or(m.Words(), m.Text()), 1)
+			b.output(cmp.Or(m.Words(), m.Text()), 1, "")
 		}
 	}
 	return b
@@ -247,16 +250,16 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 		b.result(m, text)
 	case origin == abi.FromExample: // of another task
 	case origin == abi.FromHarness && strings.Contains(text, localOutput):
-		b.output(text, worthOfProgram)
+		b.output(text, worthOfProgram, "")
 	case origin == abi.FromPerson:
-		b.text(m.Words(), weightUser)
+		b.text(m.Words(), weightUser, "")
 	case m.Role == abi.RoleAssistant:
-		b.text(text, weightSaid)
+		b.text(text, weightSaid, "")
 		for i := range m.ToolCalls {
 			b.call(&m.ToolCalls[i])
 		}
 	default:
-		b.output(text, 1)
+		b.output(text, 1, "")
 	}
 }
 
@@ -266,8 +269,8 @@ const localOutput = "<local-command-std"
 // worthOfProgram is what a name there is worth: they are of the program, and not of the work, and come last.
 const worthOfProgram = 0.01
 
-// text ranks every name in s.
-func (b *builder) text(s string, weight float64) {
+// text ranks every name in s. Where a file is given the numbers are lines of it.
+func (b *builder) text(s string, weight float64, file string) {
 	if b.nameless {
 		return
 	}
@@ -276,13 +279,14 @@ func (b *builder) text(s string, weight float64) {
 			return
 		}
 		for _, m := range b.found.look(piece, false) {
-			b.mention(m.name, m.class, weight, mentioned)
+			b.mention(m.name, m.class, weight, mentioned).of(cmp.Or(m.fileOf(""), file))
 		}
 	}
 }
 
-// output ranks every name in what a tool put out: worth times what one in any output is.
-func (b *builder) output(s string, worth float64) {
+// output ranks every name in what a tool put out: worth times what one in any output is. Of a call that read one file
+// alone that is given.
+func (b *builder) output(s string, worth float64, file string) {
 	if b.nameless {
 		return
 	}
@@ -294,6 +298,7 @@ func (b *builder) output(s string, worth float64) {
 		weight := worth * weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
 		for _, m := range list {
 			it := b.mention(m.name, m.class, weight, mentioned)
+			it.of(m.fileOf(file))
 			it.few = it.few || len(list) <= answerNames
 		}
 	}

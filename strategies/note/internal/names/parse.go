@@ -53,7 +53,7 @@ func headOf(line string) string {
 func (b *builder) summary(text string) {
 	inner, ok := abi.Unfence(text)
 	if !ok {
-		b.text(text, weightSummary)
+		b.text(text, weightSummary, "")
 		return
 	}
 	text = inner
@@ -95,7 +95,7 @@ func (e *entries) line(line string) {
 		if len(e.block) <= maxBlock {
 			e.block = append(e.block, line)
 		}
-		e.text(line, weightSummary)
+		e.text(line, weightSummary, "")
 		return
 	}
 	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
@@ -126,7 +126,7 @@ func (e *entries) line(line string) {
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])
 	case !Reserved(line):
-		e.text(line, weightSummary)
+		e.text(line, weightSummary, "")
 	}
 }
 
@@ -212,9 +212,17 @@ func parseFacts(times, about string) (f facts) {
 
 func (b *builder) list(line string, c class) {
 	i := 0
-	for name := range strings.FieldsSeq(line) {
-		b.taken(name, c, i, mentioned)
-		i++
+	for entry := range strings.FieldsSeq(line) {
+		file, names := "", func(yield func(string) bool) { yield(entry) }
+		if c == number {
+			file, names = readNumbers(entry)
+		}
+		for name := range names {
+			if b.taken(name, c, i, mentioned); b.items[name] != nil {
+				b.items[name].of(file)
+			}
+			i++
+		}
 	}
 }
 
@@ -260,5 +268,5 @@ func (b *builder) ran(entry string) {
 	if n := len(b.commands); n > 0 && failed {
 		b.commands[n-1].failed = true
 	}
-	b.text(line, weightSummary)
+	b.text(line, weightSummary, "")
 }

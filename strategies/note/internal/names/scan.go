@@ -24,15 +24,17 @@ const (
 // minified code).
 const maxWord = 512
 
-// scan calls found for every name in the text, in order. It runs in linear
+// scan calls found for every name in the text, in order, with the file that a number is a line of. It runs in linear
 // time and finds substrings of s, never copies. In a listing, which is what
 // tools put out, the numbers that lines begin with are not names, nor sizes of files.
-func scan(s string, listing bool, found func(name string, c class)) {
+func scan(s string, listing bool, found func(name string, c class, file string)) {
 	fresh := true // nothing but space since the line began
 	sizes := false
+	file := ""
+	from, end := 0, 0 // of the word before
 	report := func(name string, c class) {
 		if !sizes || c != number {
-			found(name, c)
+			found(name, c, file)
 		}
 	}
 	for i := 0; i < len(s); {
@@ -66,19 +68,27 @@ func scan(s string, listing bool, found func(name string, c class)) {
 			continue
 		}
 		i = groupsEnd(s, start, i)
+		file = ""
 		if listing && fresh {
 			sizes = isMode(s[start:i])
 			start = afterLineNumber(s, start, i)
+			if i < len(s) && s[i] == ':' && start < i && clip.Digits(s[start:i]) == i-start {
+				file = oneFile
+			}
 		}
 		fresh = false
 		if url := urlStart(s, start); url < start {
 			i = urlEnd(s, i)
 			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") &&
 				!strings.Contains(u, redacted) {
-				found(u, path)
+				found(u, path, "")
 			}
 			continue
 		}
+		if start > 0 && s[start-1] == ':' {
+			file = fileBefore(s, from, end, start)
+		}
+		from, end = start, i
 		if i-start < 3 || i-start > maxWord {
 			continue
 		}
@@ -141,7 +151,7 @@ func numberEnd(s string, start, i int) int {
 func scanPath(s string, found func(name string, c class)) {
 	if len(s) > maxName || !strings.Contains(s, "/") && wordEnd(s, 0) < len(s) || strings.ContainsFunc(s, notInPaths) ||
 		strings.Contains(s, "://") {
-		scan(s, false, found)
+		scan(s, false, func(name string, c class, _ string) { found(name, c) })
 		return
 	}
 	word(trim(escaped(s)), true, found)

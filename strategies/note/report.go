@@ -1,0 +1,90 @@
+package note
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
+
+// What another agent reported is the work of many calls in one text, mostly with headings.
+
+const (
+	maxReport      = 600 // of what another agent reported, in characters
+	maxReportHeads = 5   // headings that are told of what is left out of it
+	minTold        = 40  // of a line, in characters: what holds so much of it tells it
+)
+
+// report is what another agent reported, in short: how it begins, without the title and what only announces the rest,
+// what it found, and the headings of what is left out.
+func report(text string) string {
+	lines, _ := sayings(text)
+	said := reportIn(text, lines)
+	if !strings.HasSuffix(said, leftOutHere) {
+		return said
+	}
+	heads := lists.Filter(lines, func(l saying) bool { return isHeading(l.text) })
+	heads = heads[min(1, len(heads)):] // the first one is the title
+	above := headingsOfTold(lines, said)
+	left := lists.Filter(heads, func(l saying) bool {
+		return !above[l.place] && !strings.Contains(said, strings.TrimSuffix(plain(l.text), ":"))
+	})
+	return strings.TrimSuffix(said, leftOutHere) + " " + markOf(headingsIn(outermost(left), false), maxReportHeads)
+}
+
+// headingsOfTold are the places of the headings of lines that are told.
+func headingsOfTold(lines []saying, said string) map[int]bool {
+	above, seen := make(map[int]bool), make(map[string]bool)
+	for _, l := range lines {
+		entry, _ := listItem(plain(l.text))
+		begins := clip.First(plain(entry), minTold)
+		if isHeading(l.text) || begins == "" || seen[begins] || !strings.Contains(said, begins) {
+			continue
+		}
+		seen[begins] = true // told once, of the first such line
+		for _, h := range headings(lines, l) {
+			above[h.place] = true
+		}
+	}
+	return above
+}
+
+// outermost are headings of the first level of which there is more than one.
+func outermost(heads []saying) []saying {
+	for level := 1; level < levelBold; level++ {
+		marks := strings.Repeat("#", level) + " "
+		own := lists.Filter(heads, func(l saying) bool { return strings.HasPrefix(l.text, marks) })
+		if len(own) > 1 {
+			return own
+		}
+	}
+	return heads
+}
+
+// reportIn is a report, of these lines, without its headings.
+func reportIn(text string, lines []saying) string {
+	for _, l := range lines {
+		if isHeading(l.text) || onlyAnnounces(plain(l.text)) || announcingWords.begins(plain(l.text)) {
+			continue
+		}
+		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
+			if said := closingIn(maxReport, l.text+rest); said != "" {
+				return goingOn(said)
+			}
+		}
+		break
+	}
+	return closingIn(maxReport, text)
+}
+
+// onlyAnnounces reports whether a line is one sentence that stands over what follows.
+func onlyAnnounces(line string) bool {
+	n := 0
+	for range sentences(line) {
+		n++
+	}
+	return n < 2 && strings.HasSuffix(line, ":")
+}
+
+// announcingWords begin sentences of a report that only announce what follows.
+var announcingWords = newVocabulary("announcing")
