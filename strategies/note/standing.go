@@ -217,6 +217,9 @@ const (
 	andMore      = ", and "
 )
 
+// looked reports whether the agent did nothing but look, or hand work to others that it looked at.
+func (s *standing) looked() bool { return s.use.Looked && !s.use.Acted }
+
 // lines tell how things stood. Told is what is told of the last steps already.
 func (s *standing) lines(told string) (lines []string) {
 	if s.commit != "" {
@@ -239,10 +242,10 @@ func (s *standing) lines(told string) (lines []string) {
 		lines = append(lines, branchMark+s.branch)
 	}
 	switch {
-	case s.use == work.Use{Looked: true}:
-		lines = append(lines, onlyLooked+".")
-	case s.use == work.Use{Looked: true, Delegated: true}:
+	case s.looked() && s.use.Delegated:
 		lines = append(lines, onlyLooked+andHanded+".")
+	case s.looked():
+		lines = append(lines, onlyLooked+".")
 	case s.commit == "" && s.used && s.edited && !s.unsure:
 		lines = append(lines, noCommit)
 	case s.commit == "" && s.repository && !s.tried && s.edited && !s.unsure:

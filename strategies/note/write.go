@@ -110,8 +110,9 @@ const (
 	fewNames, minNames, namesStep, namesPart = 96, 24, 12, 2
 	// worthMore is what a thread must get more for it to be written once more.
 	worthMore = 64
-	// maxSmallState is what the state of a small note may cost where persons said little.
-	maxSmallState = 250
+	// maxSmallState is what the state of a small note may cost where persons said little, maxLookedState that where the
+	// agent changed nothing so far: what it looked at, and found, is all that was done.
+	maxSmallState, maxLookedState = 250, 450
 	// tightBudget is what a note has, in tokens, that does not say what the marks in its thread are.
 	tightBudget = 300
 	// maxCommands is how many of the last commands are listed.
@@ -305,7 +306,11 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	refused += v.replied(max(0, min(came+extra-deeds-refused, p.left-refused-least/2)))
 	told := v.told(max(0, min(budget*questionsShare/100+extra/2, p.left-refused-least/2)))
 	p.left -= refused + told
-	room := min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left)
+	most := maxSmallState
+	if n.standing.looked() {
+		most = maxLookedState
+	}
+	room := min(max(least, min(least+unused/2, most))+extra/4, p.left)
 	steps := withoutReports(n.steps, v)
 	if said := sayOnly(v, steps, room); said > 0 {
 		steps, room, p.left = nil, room-said, p.left-said

@@ -85,6 +85,8 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		s.Text += Result + said(text)
 	case o.Told || o.Failed:
 		s.Text += Result + "failed: " + why(text, o)
+	case s.Looked && a.Searches():
+		s.Text += cmp.Or(hits(a, text), looked(text, a.Args))
 	case s.Looked:
 		s.Text += looked(text, a.Args)
 	case a.Kind == action.Changes && !o.Passed:
@@ -251,7 +253,11 @@ func (w *Work) printed(a *action.Action, text string) string {
 	switch {
 	case n == 1 && last[0][0] == '{':
 		return w.harness.Known.Value(last[0], identified)
-	case n == 0 || len(last[len(last)-1]) > maxPrinted || n > fewLines && outcome.ShowsText(a.Commands):
+	case n > fewLines && len(a.Commands) > 0 && strings.HasPrefix(text, "diff --git "):
+		return differs(text)
+	case n > fewLines && outcome.ShowsText(a.Commands):
+		return hits(a, text)
+	case n == 0 || len(last[len(last)-1]) > maxPrinted:
 		return ""
 	case n <= fewLines:
 		return Result + clip.Line(strings.Join(last, " / "), maxAnswer)
