@@ -13,7 +13,7 @@ func First(s string, runes int) string {
 	for i, r := range s {
 		if unicode.IsSpace(r) {
 			last = i
-		} else if i > 0 && separate(r) {
+		} else if i > 0 && Separate(r) {
 			last = i
 		}
 		if n++; n > runes {
@@ -31,7 +31,7 @@ func Last(s string, runes int) string {
 		r, size := utf8.DecodeLastRuneInString(s[:i])
 		if unicode.IsSpace(r) {
 			at = i
-		} else if separate(r) {
+		} else if Separate(r) {
 			at = i - size
 		}
 		i -= size
@@ -42,9 +42,9 @@ func Last(s string, runes int) string {
 	return s[at:]
 }
 
-// separate reports whether a character is a word of its own: of a script that puts
+// Separate reports whether a character is a word of its own: of a script that puts
 // no spaces between them.
-func separate(r rune) bool {
+func Separate(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 

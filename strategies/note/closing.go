@@ -3,13 +3,11 @@ package note
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Of what an agent says the thread has what it ended a turn with: what it came to, and what it asks. Where a short
@@ -371,56 +369,6 @@ func telling(line string) string {
 	}
 	return ""
 }
-
-// greetingWords begin what agents say to be polite.
-var greetingWords = newVocabulary("greeting")
-
-// maxGreeting is how long words are that only greet, in bytes.
-const maxGreeting = 300
-
-// greets reports whether an agent's words only greet: nothing came of the message that they answer.
-func greets(text string) bool {
-	greeting := false
-	if text = strings.TrimSpace(text); len(text) > maxGreeting || strings.ContainsAny(text, "`/_0123456789") {
-		return false
-	}
-	for line := range strings.Lines(text) {
-		for s := range sentences(plain(line)) {
-			polite := isPolite(s)
-			if greeting = greeting || polite; !polite && telling(s) != "" {
-				return false
-			}
-		}
-	}
-	return greeting
-}
-
-// isPolite reports whether a sentence is polite and says nothing else: behind how it begins stand polite words alone,
-// or, in scripts without spaces, a few letters.
-func isPolite(s string) bool {
-	low := lower(s) + " "
-	for _, w := range greetingWords[low[0]] {
-		rest, ok := strings.CutPrefix(low, w)
-		if !ok {
-			continue
-		}
-		words := strings.FieldsFunc(rest, func(r rune) bool {
-			return !unicode.IsLetter(r) && r != '\'' && r != '’'
-		})
-		if !slices.ContainsFunc(words, func(w string) bool {
-			return !politeWords[w] && (w[0] < utf8.RuneSelf || utf8.RuneCountInString(w) > maxPolite)
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxPolite is how long what follows is in scripts without spaces, in characters.
-const maxPolite = 8
-
-// politeWords stand in polite sentences, and name nothing.
-var politeWords = set.Of(wordLists["polite"]...)
 
 // isPraise reports whether all sentences of a line are praise, or say yes alone.
 func isPraise(line string) bool {

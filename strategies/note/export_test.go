@@ -16,6 +16,8 @@ var (
 	Closing      = closing
 	LastWords    = lastWordsOf
 	InShort      = inShort
+	SmallTalk    = smallTalk
+	Greets       = greets
 )
 
 // Lines and marks of notes and outlines.

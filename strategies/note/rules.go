@@ -39,8 +39,6 @@ var (
 	requestWords  = newVocabulary("requesting")
 	// correctingWords begin a sentence that corrects what was done or said, correctWords stand in one.
 	correctingWords, correctWords = newVocabulary("correcting"), newVocabulary("correct")
-	// idlingWords begin small talk.
-	idlingWords = newVocabulary("idling")
 )
 
 // maxPasted is the length of a message, in bytes, over which its lists are taken for
@@ -189,19 +187,6 @@ func (t *turn) idles() bool {
 	words := t.words
 	return words != "" && len(words) <= maxIdle && !strings.Contains(words, "\n") && len(t.came) == 0 && t.again == 0 &&
 		smallTalk(words)
-}
-
-// smallTalk reports whether words begin as such, without a name, a number, a question or something that binds.
-func smallTalk(words string) bool {
-	if !idlingWords.begins(words) || asks(words) || len(bindings(words)) > 0 {
-		return false
-	}
-	for i, r := range words {
-		if i > 0 && unicode.IsUpper(r) || unicode.IsDigit(r) || strings.ContainsRune("`/_@#", r) {
-			return false
-		}
-	}
-	return true
 }
 
 // maxIdle is how long small talk is, in bytes.

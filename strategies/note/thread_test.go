@@ -325,7 +325,8 @@ func TestGreetingsAreDropped(t *testing.T) {
 	features.Proves(t, "I8")
 	for _, polite := range []string{"Hello! Happy to help you with that today. Thanks for reaching out!",
 		"You're very welcome! Let me take a look.", "Hi there! How can I help you today?", "Guten Tag! Wie kann ich helfen?",
-		"Bonjour ! Comment puis-je vous aider ?", "你好！有什么可以帮你的？", "こんにちは！お手伝いします。"} {
+		"Bonjour ! Comment puis-je vous aider ?", "你好！有什么可以帮你的？", "こんにちは！お手伝いします。",
+		"Perfect!"} {
 		if got := thread(render(session("Mend it.", said(polite), "Then go on.", said("Done.")), note.Options{})); got !=
 			"[1]\n> Mend it.\n[2]\n> Then go on.\n- Agent: Done." {
 			t.Errorf("%s", got)
@@ -342,7 +343,6 @@ func TestClosing(t *testing.T) {
 		{"praise on its own line", "Perfect!\n\nAll tests pass.", "[...] All tests pass."},
 		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.",
 			"[...] We cannot know it at the start."},
-		{"nothing but praise", "Perfect!", "Perfect!"},
 		{"an answer that begins as one does", "No problem was found in the parser.", "No problem was found in the parser."},
 		{"what was done, politely", "No problem, I reverted the migration.", "No problem, I reverted the migration."},
 		{"a permission", "You're welcome to merge it now.", "You're welcome to merge it now."},

@@ -13,7 +13,7 @@ import (
 // are told with how many lines came and went.
 
 // hitFiles is how many files of a search or of a diff are told, and how many lines of each.
-const hitFiles = 4
+const hitFiles = 3
 
 // nothingFound is what tools say where a search found nothing.
 var nothingFound = []string{"No matches found", "No files found", "No results found", "No matches."}

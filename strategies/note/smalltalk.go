@@ -1,0 +1,105 @@
+package note
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
+)
+
+// Small talk asks for nothing and tells nothing: it goes first where there is no room for all words. Each word counts:
+// what is asked for may stand behind any greeting, in one sentence with it. A word that is not known as polite makes
+// more of it, in whatever language.
+
+var (
+	politePhrases = newVocabulary("small talk")
+	politeFillers = newVocabulary("polite") // beside these
+	praisingWords = newVocabulary("praising")
+)
+
+// smallTalk reports whether words of a person are small talk. One that asks something waits for an answer.
+func smallTalk(words string) bool { return onlyPolite(words) && !asks(words) }
+
+// maxGreeting is how long words are that only greet, in bytes.
+const maxGreeting = 300
+
+// greets reports whether an agent's words only greet: nothing came of the message that they answer.
+func greets(text string) bool {
+	greeting := false
+	if text = strings.TrimSpace(text); len(text) > maxGreeting {
+		return false
+	}
+	for line := range strings.Lines(text) {
+		for s := range sentences(plain(line)) {
+			polite := onlyPolite(s)
+			if greeting = greeting || polite; !polite && telling(s) != "" {
+				return false
+			}
+		}
+	}
+	return greeting
+}
+
+// onlyPolite reports whether a text is made of polite phrases alone.
+func onlyPolite(text string) (polite bool) {
+	if strings.ContainsAny(text, "`/_@#0123456789") {
+		return false
+	}
+	for low := lower(text); low != ""; {
+		if r, size := utf8.DecodeRuneInString(low); !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			low = low[size:]
+			continue
+		}
+		phrase, filler, praise := politePhrases.longest(low), politeFillers.longest(low), praisingWords.longest(low)
+		switch size := max(phrase, filler, praise); {
+		case size == 0:
+			return false
+		case size == phrase:
+			low, polite = low[size:], true
+		case size == filler:
+			low = low[size:]
+		default:
+			clause := low[:len(low)-len(strings.TrimLeftFunc(low, inClause))]
+			if !polite || !praises(clause) {
+				return false
+			}
+			low = low[len(clause):]
+		}
+	}
+	return polite
+}
+
+// inClause reports whether a clause goes on with a rune.
+func inClause(r rune) bool { return !strings.ContainsRune(",;:.!?()", r) }
+
+// praises reports whether a clause in lower case is praise in words of its own, and no other one is joined to it: that
+// may be an order.
+func praises(clause string) bool {
+	const most = 8
+	words := strings.Fields(clause)
+	return len(words) <= most && !slices.ContainsFunc(words[:len(words)-1], func(w string) bool { return joinedBy[w] })
+}
+
+// joinedBy are words that join a clause to another one.
+var joinedBy = set.Of("and", "but", "then", "so", "now", "please", "und", "aber", "dann", "et", "mais", "puis", "y",
+	"pero")
+
+// longest is how long the longest of the words is that a text in lower case begins with, in bytes, and ends in it: no
+// letter goes on behind it but in scripts without spaces. It is 0 where there is none.
+func (v *vocabulary) longest(low string) (size int) {
+	for _, w := range v[low[0]] {
+		rest, ok := strings.CutPrefix(low, w)
+		if !ok || len(w) <= size {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(w)
+		next, _ := utf8.DecodeRuneInString(rest)
+		if !unicode.IsLetter(next) && !unicode.IsMark(next) || clip.Separate(last) {
+			size = len(w)
+		}
+	}
+	return size
+}
