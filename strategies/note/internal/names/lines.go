@@ -121,30 +121,26 @@ func fileBefore(s string, from, end, start int) string {
 // numbered are the entries of a list of numbers: those that are lines of a file stand where the first of them does. Its
 // folder stands with it where two files have the same name.
 func numbered(items []*item) iter.Seq[string] {
+	folders := placesOf(items)
+	same := func(a, b *item) bool {
+		return a.file == b.file || base(a.file) == base(b.file) && folders[base(a.file)] < 2
+	}
 	return func(yield func(string) bool) {
-		told, named := make(map[string]bool), make(map[string]string)
-		for _, it := range items {
-			if other, met := named[base(it.file)]; met && other != it.file {
-				named[base(it.file)] = ""
-			} else if !met {
-				named[base(it.file)] = it.file
-			}
-		}
+		told := make([]bool, len(items))
 		for i, it := range items {
-			entry := it.name
-			switch {
-			case it.file == "":
-			case told[it.file]:
+			if told[i] {
 				continue
-			default:
-				told[it.file] = true
+			}
+			entry := it.name
+			if it.file != "" {
 				entry = it.file + lineMark + it.name
-				if named[base(it.file)] == it.file {
+				if folders[base(it.file)] < 2 {
 					entry = base(entry)
 				}
-				for _, other := range items[i+1:] {
-					if other.file == it.file {
-						entry += linesMark + other.name
+				for k := i + 1; k < len(items); k++ {
+					if items[k].file != "" && same(it, items[k]) {
+						entry += linesMark + items[k].name
+						told[k] = true
 					}
 				}
 			}
@@ -155,13 +151,25 @@ func numbered(items []*item) iter.Seq[string] {
 	}
 }
 
+// placesOf is in how many folders files of one name lie: of some an earlier note told the name alone.
+func placesOf(items []*item) map[string]int {
+	met, folders := make(map[string]bool), make(map[string]int)
+	for _, it := range items {
+		if !met[it.file] && strings.Contains(it.file, "/") {
+			met[it.file] = true
+			folders[base(it.file)]++
+		}
+	}
+	return folders
+}
+
 // lineText is what one more number adds to a list of these.
 func lineText(items []*item, it *item) string {
 	if it.file == "" {
 		return listSeparator + it.name
 	}
 	for _, other := range items {
-		if other.file == it.file {
+		if base(other.file) == base(it.file) {
 			return linesMark + it.name
 		}
 	}
