@@ -17,6 +17,7 @@ type Memory struct {
 	fuller   remembered[string, string]
 	written  remembered[string, string]
 	reports  remembered[string, string]
+	longer   map[string]string // of reports in short what more of them is
 	asked    remembered[string, ask]
 	offers   remembered[string, string]
 	findings remembered[string, []finding]

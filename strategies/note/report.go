@@ -10,16 +10,23 @@ import (
 // What another agent reported is the work of many calls in one text, mostly with headings.
 
 const (
-	maxReport      = 600 // of what another agent reported, in characters
-	maxReportHeads = 5   // headings that are told of what is left out of it
-	minTold        = 40  // of a line, in characters: what holds so much of it tells it
+	maxReport      = 600  // of what another agent reported, in characters
+	maxFullReport  = 2400 // of that where a note has room left
+	maxReportHeads = 5    // headings that are told of what is left out of it
+	minTold        = 40   // of a line, in characters: what holds so much of it tells it
 )
 
 // report is what another agent reported, in short: how it begins, without the title and what only announces the rest,
 // what it found, and the headings of what is left out.
-func report(text string) string {
+func report(text string) string { return reportWithin(maxReport, text) }
+
+// fullReport is more of it, for a note that has room left.
+func fullReport(text string) string { return reportWithin(maxFullReport, text) }
+
+// reportWithin is a report in about so many characters.
+func reportWithin(runes int, text string) string {
 	lines, _ := sayings(text)
-	said := reportIn(text, lines)
+	said := reportIn(runes, text, lines)
 	if !strings.HasSuffix(said, leftOutHere) {
 		return said
 	}
@@ -62,19 +69,19 @@ func outermost(heads []saying) []saying {
 }
 
 // reportIn is a report, of these lines, without its headings.
-func reportIn(text string, lines []saying) string {
+func reportIn(runes int, text string, lines []saying) string {
 	for _, l := range lines {
 		if isHeading(l.text) || onlyAnnounces(plain(l.text)) || announcingWords.begins(plain(l.text)) {
 			continue
 		}
 		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
-			if said := closingIn(maxReport, l.text+rest); said != "" {
+			if said := closingIn(runes, l.text+rest); said != "" {
 				return goingOn(said)
 			}
 		}
 		break
 	}
-	return closingIn(maxReport, text)
+	return closingIn(runes, text)
 }
 
 // onlyAnnounces reports whether a line is one sentence that stands over what follows.
@@ -88,3 +95,23 @@ func onlyAnnounces(line string) bool {
 
 // announcingWords begin sentences of a report that only announce what follows.
 var announcingWords = newVocabulary("announcing")
+
+// report is what another agent reported, in short. What more of it is stays known.
+func (m *Memory) report(text string) string {
+	short := m.reports.of(text, report)
+	if _, met := m.longer[short]; !met {
+		if m.longer == nil {
+			m.longer = make(map[string]string)
+		}
+		m.longer[short] = fullReport(text)
+	}
+	return short
+}
+
+// moreOf is a line that tells a report with more of it, where more is known.
+func (m *Memory) moreOf(line string) string {
+	if call, short, ok := strings.Cut(line, ": "); ok && m.longer[short] != "" {
+		return call + ": " + m.longer[short]
+	}
+	return line
+}

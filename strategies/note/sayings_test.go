@@ -224,7 +224,7 @@ func TestReportsInShort(t *testing.T) {
 	features.Proves(t, "A6", "N13")
 	long := strings.Repeat("It takes the lock of the store, and waits until the sweep has ended.\n", 12)
 	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
-		"# Report\n\n"+long+"\n## Hook handlers\n"+long+"\n## Tests\n"+long, false)
+		"# Report\n\n"+strings.Repeat(long, 4)+"\n## Hook handlers\n"+long+"\n## Tests\n"+long, false)
 	goes := session("Mend it.", task, said("I see."), "Then go on.", said("Yes."))
 	for round := range 3 {
 		s := gone(session(goes, "And now?", said(strings.Repeat(long, 60))))
@@ -235,6 +235,23 @@ func TestReportsInShort(t *testing.T) {
 			t.Errorf("round %d:\n%s", round, text)
 		}
 		goes = session(summary(text))
+	}
+}
+
+// TestReportsInFull: where persons said little more of a report is told than elsewhere, up to what there is room for.
+func TestReportsInFull(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	part := func(what string) string {
+		return "\n## The " + what + "\n" + strings.Repeat("The "+what+" waits for the one before it. ", 12) + "\n"
+	}
+	task := called("Task", map[string]any{"description": "Find the lock", "prompt": "Find it."},
+		"# Report\n"+part("lock")+part("sweep")+part("store"), false)
+	s := gone(session("Mend it.", task, said("I see."), "And now?", said(strings.Repeat("It is being looked at. ", 4000))))
+	s.Gone[len(s.Gone)-2], s.Gone[len(s.Gone)-1] = false, false
+	for budget, want := range map[int]string{3000: "**The store** The store waits", 700: "[...] (left out: The sweep"} {
+		if got := thread(write(s, note.Options{Budget: budget})); !strings.Contains(got, want) {
+			t.Errorf("%d tokens: no %q in\n%s", budget, want, got)
+		}
 	}
 }
 

@@ -59,7 +59,8 @@ func withoutReports(steps []step, v *view) []step {
 		call, said, ok := strings.Cut(steps[i].did, work.Result)
 		if ok && slices.ContainsFunc(v.came, func(lines []string) bool {
 			return slices.ContainsFunc(lines, func(line string) bool {
-				return strings.HasPrefix(line, work.Reported) && strings.HasSuffix(line, ": "+said)
+				return strings.HasPrefix(line, work.Reported) &&
+					(strings.HasSuffix(line, ": "+said) || strings.HasSuffix(line, ": "+v.memory.longer[said]))
 			})
 		}) {
 			steps[i].did = call

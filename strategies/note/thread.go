@@ -334,7 +334,7 @@ func tellReports(v *view, budget int) int {
 	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxNewest); i-- {
 		for k, line := range v.turns[i].came {
 			if strings.HasPrefix(line, work.Reported) && v.came[i][k] == "" && !v.folded(i) {
-				v.takeLine(i, k, &left, line)
+				v.takeLine(i, k, &left, v.memory.moreOf(line), line)
 			}
 		}
 	}

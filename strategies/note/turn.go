@@ -71,7 +71,7 @@ type thread struct {
 
 func newThread(h outcome.Harness, memory *Memory, read *loads, modified []string) *thread {
 	w, files := work.New(h), newShortNames(modified)
-	w.Name, w.Report = files.brief, func(text string) string { return memory.reports.of(text, report) }
+	w.Name, w.Report = files.brief, memory.report
 	return &thread{harness: h, memory: memory, read: read, work: w, kept: w.Beside(), silent: true, files: files}
 }
 
@@ -199,6 +199,7 @@ func (t *thread) agent(m *abi.Message) {
 	if t.interrupted != "" {
 		t.interrupted = interruptedOnce
 	}
+	t.goesOn = false // what stays came before this
 	switch {
 	case len(m.ToolCalls) > 0:
 		t.closing, t.aside = "", false
