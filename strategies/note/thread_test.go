@@ -320,8 +320,8 @@ func TestWhatStays(t *testing.T) {
 	})
 }
 
-// TestWhatFollowedTheOnesThatStay: of a turn of which calls stay and the closing words behind them went these are told, and
-// it is not said that what followed stands below.
+// TestWhatFollowedTheOnesThatStay: of a turn of which calls stay and the closing words behind them went these are told,
+// and it is not said that what followed stands below.
 func TestWhatFollowedTheOnesThatStay(t *testing.T) {
 	features.Proves(t, "N13")
 	msgs := session("Mend it.", edit("/srv/kw/a.go", "ok", false), run("make test", "ok", false), said("All of it is mended."),
