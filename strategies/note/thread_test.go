@@ -324,8 +324,8 @@ func TestWhatStays(t *testing.T) {
 // and it is not said that what followed stands below.
 func TestWhatFollowedTheOnesThatStay(t *testing.T) {
 	features.Proves(t, "N13")
-	msgs := session("Mend it.", edit("/srv/kw/a.go", "ok", false), run("make test", "ok", false), said("All of it is mended."),
-		"And now?", said("Nothing."))
+	msgs := session("Mend it.", edit("/srv/kw/a.go", "ok", false), run("make test", "ok", false),
+		said("All of it is mended."), "And now?", said("Nothing."))
 	s := goneUpTo(6, msgs)
 	s.Gone[3], s.Gone[4] = false, false // the check and its result
 	if got := thread(write(s, note.Options{})); strings.Contains(got, "What followed stands below.") ||
