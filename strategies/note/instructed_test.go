@@ -266,3 +266,16 @@ func TestWhatASkillDoesAsAsked(t *testing.T) {
 		}
 	})
 }
+
+// TestEmptyFileHasNoLines: of a file of rules that is empty it is not said that lines are left out: what a harness says
+// around its output is none of it.
+func TestEmptyFileHasNoLines(t *testing.T) {
+	features.Proves(t, "N13")
+	const empty = "Command: sed -n 1,260p AGENTS.md\nChunk ID: c1\nWall time: 0.0 seconds\n" +
+		"Process exited with code 0\nOutput:\n"
+	read := called("exec_command", map[string]any{"cmd": "sed -n 1,260p AGENTS.md"}, empty, false)
+	got := render(session("Write the rules.", read, said("It is empty.")), note.Options{})
+	if strings.Contains(got, "lines of text") {
+		t.Errorf("%s", got)
+	}
+}

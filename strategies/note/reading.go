@@ -154,6 +154,9 @@ func prints(program string, words []string) bool {
 // shown is the text of a file as a tool shows it, without what stands before it, line numbers, and reminders behind it,
 // and how the command ended.
 func shown(text string) string {
+	if outcome.SaysExit(strings.TrimSpace(text)) {
+		return "" // it is empty
+	}
 	if output := outcome.Output(text); output != text {
 		text = output
 	} else if end := strings.LastIndexByte(text, '\n'); end >= 0 && outcome.SaysExit(text[end+1:]) {

@@ -389,6 +389,11 @@ func TestMoreTools(t *testing.T) {
 		}
 		text = build([]abi.Message{summary(text)}).Render(400, byRune)
 	}
+	again := called("tool_number_0", "query", "x", "done", false)
+	if got := tools(build(append([]abi.Message{summary(text)}, again...)).Render(4000, byRune)); !strings.Contains(got,
+		"tool_number_0(query)×1+ ") {
+		t.Errorf("one that an earlier note may not have listed: %q", got)
+	}
 	if got := tools(build(msgs[:2]).Render(400, byRune)); strings.Contains(got, "others") {
 		t.Errorf("all of them: %q", got)
 	}

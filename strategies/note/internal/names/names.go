@@ -61,6 +61,8 @@ type item struct {
 	// file is the one that it is a line of, where it is a number; alone: it stood without one.
 	file  string
 	alone bool
+	// ofWork: something other than what an agent's program prints of itself mentioned it.
+	ofWork bool
 	// few: an output mentioned it that names little else.
 	few bool
 }
@@ -266,7 +268,8 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 // localOutput begins what a harness answered a command of its own: its release notes, its help, its settings.
 const localOutput = "<local-command-std"
 
-// worthOfProgram is what a name there is worth: they are of the program, and not of the work, and come last.
+// worthOfProgram is what a name there is worth beside others: those that nothing else mentions are of the program, and
+// not of the work, and are not listed.
 const worthOfProgram = 0.01
 
 // text ranks every name in s. Where a file is given the numbers are lines of it.
@@ -338,6 +341,7 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	}
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
+	it.ofWork = it.ofWork || weight > worthOfProgram*weightOutput
 	if it.seen == b.at {
 		return it
 	}
@@ -347,11 +351,14 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	return it
 }
 
-// passing reports whether a name only went by: it is an address or a version, and tools alone put it out, among others.
+// passing reports whether a name only went by: it is one of the program that ran the agent, or an address or a version
+// that tools alone put out, among others.
 // In recorded sessions agents went on to use fewer than one in a hundred of those, and one in ten of the others that
 // tools alone put out.
 func (it *item) passing() bool {
 	switch {
+	case !it.ofWork:
+		return true
 	case it.written || it.few || it.use != mentioned:
 		return false
 	case it.class == path:

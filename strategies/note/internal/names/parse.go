@@ -2,6 +2,7 @@ package names
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,7 +122,6 @@ func (e *entries) line(line string) {
 	case sectionHeads[line]:
 		e.section = line
 	case head == headTools:
-		e.moreTools = e.moreTools || strings.HasSuffix(rest, otherTools)
 		e.toolList(rest)
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])
@@ -239,11 +239,25 @@ func (b *builder) taken(name string, c class, i int, u use) {
 // maxCalls bounds a count that is taken over: it is somebody's word.
 const maxCalls = 1_000_000
 
+// listsTool reports whether a list of tools holds one.
+func listsTool(list []tool, name string) bool {
+	return slices.ContainsFunc(list, func(t tool) bool { return t.name == name })
+}
+
 // toolList takes over the tools of an earlier note.
 func (b *builder) toolList(line string) {
-	for _, t := range parseTools(line) {
+	list := parseTools(line)
+	if strings.HasSuffix(line, otherTools) {
+		b.moreTools = true
+		for name, t := range b.tools {
+			t.more = t.more || !listsTool(list, name)
+		}
+	}
+	for _, t := range list {
+		met := b.tools[t.name] != nil
 		b.tool(t.name)
 		b.tools[t.name].calls += min(t.calls, maxCalls) - 1
+		b.tools[t.name].more = t.more || met && b.tools[t.name].more
 		for _, p := range t.params {
 			b.parameter(t.name, p)
 		}

@@ -17,6 +17,8 @@ type tool struct {
 	calls  int
 	last   int
 	params []string // in order of first use
+	// more: it may have been called more often: an earlier note that did not list all tools did not list it.
+	more bool
 }
 
 // maxParams bounds the parameters kept of one tool.
@@ -25,7 +27,7 @@ const maxParams = 12
 func (b *builder) tool(name string) {
 	t := b.tools[name]
 	if t == nil {
-		t = &tool{name: name}
+		t = &tool{name: name, more: b.moreTools}
 		b.tools[name] = t
 	}
 	t.calls++
@@ -53,8 +55,15 @@ func (t *tool) String() string {
 	if len(t.params) > 0 {
 		s += "(" + strings.Join(lists.Map(t.params, solid), " ") + ")"
 	}
-	return s + timesMark + strconv.Itoa(t.calls)
+	s += timesMark + strconv.Itoa(t.calls)
+	if t.more {
+		s += orMore
+	}
+	return s
 }
+
+// orMore stands behind a count that may be too low.
+const orMore = "+"
 
 // solid is a name without white space.
 func solid(name string) string { return strings.Join(strings.Fields(name), "_") }
@@ -71,8 +80,9 @@ func parseTools(line string) []tool {
 		if !found || err != nil || calls < 1 || name == "" {
 			return list
 		}
-		list = append(list, tool{name: name, calls: calls, params: strings.Fields(params)})
-		line = strings.TrimPrefix(rest[n:], listSeparator)
+		rest, more := strings.CutPrefix(rest[n:], orMore)
+		list = append(list, tool{name: name, calls: calls, params: strings.Fields(params), more: more})
+		line = strings.TrimPrefix(rest, listSeparator)
 	}
 	return list
 }
