@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -225,13 +226,7 @@ func (e *exchange) window() int {
 
 // due reports whether the request may be so long that it is worth to be counted. That takes
 // no time where the provider has counted the most of it already.
-func (e *exchange) due() bool {
-	floor := e.floor()
-	if !e.cold {
-		floor = max(floor, e.branch.quiet+1)
-	}
-	return extent{e}.reaches(floor)
-}
+func (e *exchange) due() bool { return extent{e}.reaches(e.floor()) }
 
 // policy is the one that holds for the conversation.
 func (e *exchange) policy() (kagewasm.Policy, error) {
@@ -243,7 +238,8 @@ func (e *exchange) forPolicy() abi.Session {
 	return abi.Session{ID: e.family.id, AgentPath: e.family.agent, Model: e.engine.Model.Name()}
 }
 
-// floor is the least size at which a compaction can be due.
+// floor is the least size at which a compaction can be due. What the last look found holds up to a bound, and no
+// further.
 func (e *exchange) floor() int {
 	policy, err := e.policy()
 	if err != nil {
@@ -255,16 +251,24 @@ func (e *exchange) floor() int {
 		share = min(share, when.IdleUpper)
 	}
 	floor := int(share * float64(window))
-	if when.MaxTokens > 0 {
-		floor = min(floor, when.MaxTokens)
-	}
 	if when.ReserveTokens > 0 {
 		floor = min(floor, window-when.ReserveTokens)
 	}
-	if when.MaxBytes > 0 && len(e.doc.doc) > when.MaxBytes {
-		return 0
+	if !e.cold {
+		floor = max(floor, e.branch.quiet+1)
 	}
-	return floor
+	return min(floor, bound(e, &when))
+}
+
+// bound is the size up to which no bound is passed that the policy sets in tokens or bytes: 0 where one is.
+func bound(e *exchange, when *kagewasm.When) int {
+	switch {
+	case when.MaxBytes > 0 && (extent{e}).size() > when.MaxBytes:
+		return 0
+	case when.MaxTokens > 0:
+		return when.MaxTokens
+	}
+	return math.MaxInt
 }
 
 // answered notes what the provider said of a request.

@@ -199,10 +199,16 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 }
 
 // paysShort reports whether it pays to send what a look only shortened: the provider's cache holds nothing of the
-// conversation, or has to give it up, as no window holds the conversation as it came.
+// conversation, or has to give it up, as the conversation as it came is past its window or a bound.
 func paysShort(e *exchange, why look, r *kagewasm.Report) bool {
-	return r.TokensAfter < r.TokensBefore && (e.cold || why.exceeded != nil ||
-		float64(r.TokensBefore)*extent{e}.scale() >= float64(e.window()))
+	if r.TokensAfter >= r.TokensBefore || e.cold || why.exceeded != nil {
+		return r.TokensAfter < r.TokensBefore
+	}
+	most := e.window()
+	if policy, err := e.policy(); err == nil {
+		most = min(most, bound(e, &policy.When))
+	}
+	return float64(r.TokensBefore)*extent{e}.scale() >= float64(most)
 }
 
 // noteOf is the note of a compaction, with what stays before it and the note points to.
