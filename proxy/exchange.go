@@ -216,12 +216,24 @@ const estimateError = 0.02
 
 // window is the room for the request: what the model takes without the answer.
 func (e *exchange) window() int {
-	window := e.engine.Model.Window()
+	window, reserve := windows(e)
+	return window - reserve
+}
+
+// windows are what the model takes, and what of it is no room for the request. A window that is assumed is no more
+// exact without what counts may be off by.
+func windows(e *exchange) (window, reserve int) {
+	known := e.engine.Model.ContextWindow
+	policy, _ := e.policy() // what is wrong with it the next look says
+	window = policy.When.Window(known)
 	room := min(max(e.doc.most(e.wire.room...), e.doc.option("num_predict")), window/4)
 	if e.branch != nil {
 		room += min(e.branch.uncounted, window/4) // which Ollama would cut without a word
 	}
-	return int(float64(window-room) * (1 - estimateError))
+	if known == nil {
+		return window, room
+	}
+	return window, window - int(float64(window-room)*(1-estimateError))
 }
 
 // due reports whether the request may be so long that it is worth to be counted. That takes

@@ -123,11 +123,10 @@ func requestOf(ctx context.Context, e *exchange, came *reading) (req kagewasm.Re
 	if err != nil {
 		return req, err
 	}
-	window := e.window()
-	req = kagewasm.Request{
-		Session:  abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(), ContextWindow: &window},
-		Messages: view, Overhead: tools.Tokens, Cold: e.cold, Original: came.original,
-	}
+	req = kagewasm.Request{Messages: view, Overhead: tools.Tokens, Cold: e.cold, Original: came.original}
+	req.Session = abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(),
+		ContextWindow: e.engine.Model.ContextWindow}
+	_, req.OutputReserve = windows(e)
 	if e.p.opts.Recall != nil {
 		req.Recall = e.p.opts.Recall(id)
 	}
