@@ -39,11 +39,15 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	if req.Overhead < 0 || req.Overhead > maxTokens {
 		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
 	}
-	if when.OutputReserve >= l.Window || when.ReserveTokens >= l.Window-when.OutputReserve {
-		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d",
-			when.OutputReserve, when.ReserveTokens, l.Window)
+	if req.OutputReserve < 0 || req.OutputReserve > maxTokens {
+		return l, usage("output reserve %d: give 0 to %d tokens", req.OutputReserve, maxTokens)
 	}
-	l.Window = max(1, scale.counted(l.Window-when.OutputReserve))
+	reserve := when.OutputReserve + req.OutputReserve
+	if reserve >= l.Window || when.ReserveTokens >= l.Window-reserve {
+		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d",
+			reserve, when.ReserveTokens, l.Window)
+	}
+	l.Window = max(1, scale.counted(l.Window-reserve))
 	l.thresholds(when, scale)
 	if fits, ok := req.Exceeded.Window(tokens); ok && fits < l.Window {
 		l.Window = fits
@@ -76,8 +80,8 @@ func windowOf(s *abi.Session, when *When) (int, error) {
 		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: " +
 			"then 128,000 are used"
 		return 0, e
-	case w == nil: // nothing says that so many do not fit
-		return max(abi.FallbackWindow, when.MaxTokens+when.OutputReserve), nil
+	case w == nil:
+		return when.Window(nil), nil
 	case *w <= 0:
 		return 0, usage("context window %d: it has to be positive", *w)
 	case *w > maxTokens:

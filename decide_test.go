@@ -86,6 +86,33 @@ func TestWhenItStarts(t *testing.T) {
 	}
 }
 
+// TestARequestReservesRoom: what a request wants to have for the answer is not there, beside what the policy reserves.
+// The model's own window is told as it is, and stays unknown where nobody knows it.
+func TestARequestReservesRoom(t *testing.T) {
+	features.Proves(t, "I2", "K21")
+	const own, asked = 1_000, 2_000
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{OutputReserve: own}}})
+	for _, known := range []*int{nil, new(50_000)} {
+		r := compact(t, c, kagewasm.Request{Session: abi.Session{ID: "s", Model: "mystery", ContextWindow: known},
+			Messages: chat(2), OutputReserve: asked}).Report
+		window := abi.FallbackWindow
+		if known != nil {
+			window = *known
+		}
+		told := r.ContextWindow
+		if r.Window != window-own-asked || (told == nil) != (known == nil) || known != nil && *told != *known {
+			t.Errorf("%d: window %d, context window %v", window, r.Window, told)
+		}
+	}
+	for _, n := range []int{-1, 60_000} {
+		_, err := c.Compact(t.Context(), kagewasm.Request{Session: abi.Session{ID: "s", ContextWindow: new(50_000)},
+			Messages: chat(2), OutputReserve: n})
+		if abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
 // TestStrictWindow: nothing says how large the window is, and that is an
 // error that says what to do.
 func TestStrictWindow(t *testing.T) {

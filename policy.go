@@ -129,6 +129,15 @@ type When struct {
 // the window.
 func (w *When) absolute() bool { return w.MaxTokens > 0 || w.ReserveTokens > 0 }
 
+// Window returns the window to work with, in tokens of the model: the one that is known, else 128,000, or
+// as many as a compaction starts at: nothing says that those do not fit.
+func (w When) Window(known *int) int {
+	if known != nil {
+		return *known
+	}
+	return max(abi.FallbackWindow, w.MaxTokens+w.OutputReserve)
+}
+
 // Default thresholds, as fractions of the context window.
 const (
 	DefaultUpper = 0.85

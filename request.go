@@ -28,6 +28,9 @@ type Request struct {
 	// Overhead is what the request costs beyond its messages, in tokens: tool
 	// definitions and whatever else the caller sends.
 	Overhead int
+	// OutputReserve is a number of tokens that this request wants to have for the model's answer. It is
+	// taken off the window beside the policy's.
+	OutputReserve int
 	// Reason is why the caller asks. Default abi.TriggerThreshold, or
 	// abi.TriggerManual with Force.
 	Reason abi.TriggerReason
@@ -175,15 +178,16 @@ type Given struct {
 	Always    []string   `json:"always,omitempty"`
 	Overrides *Overrides `json:"overrides,omitempty"`
 	// Messages is how many messages the session had.
-	Messages     int           `json:"messages"`
-	Overhead     int           `json:"overhead,omitempty"`
-	Force        bool          `json:"force,omitempty"`
-	Target       *int          `json:"target,omitempty"`
-	Exceeded     *abi.Exceeded `json:"exceeded,omitempty"`
-	Instructions string        `json:"instructions,omitempty"`
-	Release      []string      `json:"release,omitempty"`
-	Recall       string        `json:"recall,omitempty"`
-	Ongoing      bool          `json:"ongoing,omitempty"`
+	Messages      int           `json:"messages"`
+	Overhead      int           `json:"overhead,omitempty"`
+	OutputReserve int           `json:"output_reserve,omitempty"`
+	Force         bool          `json:"force,omitempty"`
+	Target        *int          `json:"target,omitempty"`
+	Exceeded      *abi.Exceeded `json:"exceeded,omitempty"`
+	Instructions  string        `json:"instructions,omitempty"`
+	Release       []string      `json:"release,omitempty"`
+	Recall        string        `json:"recall,omitempty"`
+	Ongoing       bool          `json:"ongoing,omitempty"`
 	// Plugins are the digests of the plugins that could take part, by name.
 	Plugins map[string]string `json:"plugins,omitempty"`
 }
@@ -192,8 +196,8 @@ type Given struct {
 func givenTo(l *look) *Given {
 	r := &l.req
 	g := &Given{Policy: l.opts.Policy, Overrides: r.Overrides, Messages: len(r.Messages), Overhead: r.Overhead,
-		Force: r.Force, Target: r.Target, Exceeded: r.Exceeded, Instructions: l.instructions, Release: r.Release,
-		Recall: r.Recall, Ongoing: r.Ongoing}
+		OutputReserve: r.OutputReserve, Force: r.Force, Target: r.Target, Exceeded: r.Exceeded,
+		Instructions: l.instructions, Release: r.Release, Recall: r.Recall, Ongoing: r.Ongoing}
 	if l.opts.Live != nil {
 		g.Policy = l.opts.Live(r.Session)
 	}

@@ -19,7 +19,8 @@ type Config struct {
 	// File is the path it was read from.
 	File string
 	// Digest is the SHA-256, in hex, of the file and of the prompts of its
-	// agents. Another digest means that something was changed.
+	// agents. Another digest means that something was changed. It is empty
+	// where there is no file, see [None].
 	Digest string
 	// Models and Plugins by alias and name.
 	Models  map[string]Model

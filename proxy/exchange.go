@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -215,23 +216,29 @@ const estimateError = 0.02
 
 // window is the room for the request: what the model takes without the answer.
 func (e *exchange) window() int {
-	window := e.engine.Model.Window()
+	window, reserve := windows(e)
+	return window - reserve
+}
+
+// windows are what the model takes, and what of it is no room for the request. A window that is assumed is no more
+// exact without what counts may be off by.
+func windows(e *exchange) (window, reserve int) {
+	known := e.engine.Model.ContextWindow
+	policy, _ := e.policy() // what is wrong with it the next look says
+	window = policy.When.Window(known)
 	room := min(max(e.doc.most(e.wire.room...), e.doc.option("num_predict")), window/4)
 	if e.branch != nil {
 		room += min(e.branch.uncounted, window/4) // which Ollama would cut without a word
 	}
-	return int(float64(window-room) * (1 - estimateError))
+	if known == nil {
+		return window, room
+	}
+	return window, window - int(float64(window-room)*(1-estimateError))
 }
 
 // due reports whether the request may be so long that it is worth to be counted. That takes
 // no time where the provider has counted the most of it already.
-func (e *exchange) due() bool {
-	floor := e.floor()
-	if !e.cold {
-		floor = max(floor, e.branch.quiet+1)
-	}
-	return extent{e}.reaches(floor)
-}
+func (e *exchange) due() bool { return extent{e}.reaches(e.floor()) }
 
 // policy is the one that holds for the conversation.
 func (e *exchange) policy() (kagewasm.Policy, error) {
@@ -243,7 +250,8 @@ func (e *exchange) forPolicy() abi.Session {
 	return abi.Session{ID: e.family.id, AgentPath: e.family.agent, Model: e.engine.Model.Name()}
 }
 
-// floor is the least size at which a compaction can be due.
+// floor is the least size at which a compaction can be due. What the last look found holds up to a bound, and no
+// further.
 func (e *exchange) floor() int {
 	policy, err := e.policy()
 	if err != nil {
@@ -255,16 +263,24 @@ func (e *exchange) floor() int {
 		share = min(share, when.IdleUpper)
 	}
 	floor := int(share * float64(window))
-	if when.MaxTokens > 0 {
-		floor = min(floor, when.MaxTokens)
-	}
 	if when.ReserveTokens > 0 {
 		floor = min(floor, window-when.ReserveTokens)
 	}
-	if when.MaxBytes > 0 && len(e.doc.doc) > when.MaxBytes {
-		return 0
+	if !e.cold {
+		floor = max(floor, e.branch.quiet+1)
 	}
-	return floor
+	return min(floor, bound(e, &when))
+}
+
+// bound is the size up to which no bound is passed that the policy sets in tokens or bytes: 0 where one is.
+func bound(e *exchange, when *kagewasm.When) int {
+	switch {
+	case when.MaxBytes > 0 && (extent{e}).size() > when.MaxBytes:
+		return 0
+	case when.MaxTokens > 0:
+		return when.MaxTokens
+	}
+	return math.MaxInt
 }
 
 // answered notes what the provider said of a request.

@@ -123,11 +123,10 @@ func requestOf(ctx context.Context, e *exchange, came *reading) (req kagewasm.Re
 	if err != nil {
 		return req, err
 	}
-	window := e.window()
-	req = kagewasm.Request{
-		Session:  abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(), ContextWindow: &window},
-		Messages: view, Overhead: tools.Tokens, Cold: e.cold, Original: came.original,
-	}
+	req = kagewasm.Request{Messages: view, Overhead: tools.Tokens, Cold: e.cold, Original: came.original}
+	req.Session = abi.Session{ID: id, AgentPath: e.family.agent, Model: e.engine.Model.Name(),
+		ContextWindow: e.engine.Model.ContextWindow}
+	_, req.OutputReserve = windows(e)
 	if e.p.opts.Recall != nil {
 		req.Recall = e.p.opts.Recall(id)
 	}
@@ -199,10 +198,16 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 }
 
 // paysShort reports whether it pays to send what a look only shortened: the provider's cache holds nothing of the
-// conversation, or has to give it up, as no window holds the conversation as it came.
+// conversation, or has to give it up, as the conversation as it came is past its window or a bound.
 func paysShort(e *exchange, why look, r *kagewasm.Report) bool {
-	return r.TokensAfter < r.TokensBefore && (e.cold || why.exceeded != nil ||
-		float64(r.TokensBefore)*extent{e}.scale() >= float64(e.window()))
+	if r.TokensAfter >= r.TokensBefore || e.cold || why.exceeded != nil {
+		return r.TokensAfter < r.TokensBefore
+	}
+	most := e.window()
+	if policy, err := e.policy(); err == nil {
+		most = min(most, bound(e, &policy.When))
+	}
+	return float64(r.TokensBefore)*extent{e}.scale() >= float64(most)
 }
 
 // noteOf is the note of a compaction, with what stays before it and the note points to.

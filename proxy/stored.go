@@ -160,8 +160,11 @@ func (e archive) commit(ctx context.Context, came *reading, made *plan, result *
 		if err := h.Rewrite(ctx, result.Messages, result.Record); err != nil {
 			return err
 		}
-		return tx.Describe(ctx, key, store.About{Source: e.p.opts.Source, Model: e.engine.Model.Name(),
-			Window: e.engine.Model.Window()}, result.Report.TokensAfter)
+		about := store.About{Source: e.p.opts.Source, Model: e.engine.Model.Name()}
+		if w := e.engine.Model.ContextWindow; w != nil {
+			about.Window = *w
+		}
+		return tx.Describe(ctx, key, about, result.Report.TokensAfter)
 	})
 }
 

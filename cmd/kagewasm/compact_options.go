@@ -41,8 +41,9 @@ func (f *compactFlags) assumed(m tokens.Model, conf configured) string {
 	if f.model == "" || m.ContextWindow != nil {
 		return ""
 	}
+	policy := conf.policy()
 	says := fmt.Sprintf("--model %s: its window is not known and taken as %s tokens; --window says another", f.model,
-		ui.Number(max(m.Window(), conf.policy().When.MaxTokens)))
+		ui.Number(policy.When.Window(nil)))
 	if known := near.To(m.ID, tokens.Default().Names(), 3); known != nil {
 		says += "; near names: " + strings.Join(known, ", ")
 	}

@@ -16,9 +16,9 @@ type following struct {
 	problem string         // why the files as they are now are not used
 }
 
-// followed follows a configuration that was read; it is nil where there is none.
+// followed follows a configuration that was read; it is nil where there is no file.
 func followed(e env, f *configFlag, c *config.Config, warn func(error)) (*following, error) {
-	if c == nil || c.File == "" {
+	if c == nil || c.Digest == "" {
 		return nil, nil
 	}
 	live, err := config.Follow(c.File)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/proxy"
 )
 
@@ -160,4 +161,15 @@ func TestProxyFollowsItsConfiguration(t *testing.T) {
 	}
 	write("compaction: {upper_threshold: 0.99}\n")
 	until(below)
+}
+
+// TestProxySetsWithoutAFile: what --set says holds where no file says more, as it does for compact.
+func TestProxySetsWithoutAFile(t *testing.T) {
+	features.Proves(t, "N4")
+	for _, flags := range [][]string{nil, {"--no-config"}} {
+		ask := proxied(t, filepath.Join(t.TempDir(), "state"), append(flags, "--set", "compaction.max_tokens=3000")...)
+		if says := ask(talk("the ledger", 120)); !strings.HasPrefix(says, "compacted; ") {
+			t.Errorf("%v: %s", flags, says)
+		}
+	}
 }

@@ -175,8 +175,8 @@ func again(
 		return nil, err
 	}
 	result, err := c.Compact(ctx, kagewasm.Request{Session: m.triggered.Session, Messages: base, Overhead: g.Overhead,
-		Reason: m.triggered.Trigger, Force: g.Force, Target: g.Target, Overrides: g.Overrides, Exceeded: g.Exceeded,
-		Instructions: g.Instructions, Release: g.Release, Recall: g.Recall, Ongoing: g.Ongoing,
+		OutputReserve: g.OutputReserve, Reason: m.triggered.Trigger, Force: g.Force, Target: g.Target, Overrides: g.Overrides,
+		Exceeded: g.Exceeded, Instructions: g.Instructions, Release: g.Release, Recall: g.Recall, Ongoing: g.Ongoing,
 		Original: func(id string) *abi.Message { return all[id] }})
 	if result == nil || err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
 		return nil, err
