@@ -124,6 +124,9 @@ func parse(text string) map[string]string {
 	bodies := make(map[string][]string) // a title may stand there many times
 	title, body := "", []string(nil)
 	end := func() {
+		for len(body) > 0 && between(body[len(body)-1]) {
+			body = body[:len(body)-1]
+		}
 		if text := strings.TrimSpace(strings.Join(body, "\n")); title != "" && text != "" {
 			bodies[title] = append(bodies[title], text)
 		}
@@ -147,6 +150,12 @@ func parse(text string) map[string]string {
 		found[title] = strings.Join(texts, "\n")
 	}
 	return found
+}
+
+// between reports whether a line stands between two sections and belongs to none: it is empty, or a rule.
+func between(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || len(line) >= 3 && strings.Trim(line, line[:1]) == "" && strings.ContainsAny(line[:1], "-*_")
 }
 
 func heading(line string) (string, bool) {

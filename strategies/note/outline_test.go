@@ -47,7 +47,7 @@ func TestSections(t *testing.T) {
 // TestPopulated: a section is filled or marked empty, and what is missing is
 // found.
 func TestPopulated(t *testing.T) {
-	features.Proves(t, "I4")
+	features.Proves(t, "I4", "I10")
 	text := note.Continuation.Render(func(s note.Section) string {
 		if s.Title == "Session Intent" {
 			return "go home\n"
@@ -71,6 +71,11 @@ func TestPopulated(t *testing.T) {
 			strings.NewReplacer("## Files Read", "### FILES READ (reference only):", "## Current Task",
 				"**Current Task:**").Replace(text), nil},
 		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1),
+			[]string{"Next Steps"}},
+		{"a rule below the last section is no part of it", strings.Replace(text, "## Next Steps\n"+note.None, "", 1) +
+			"\n\n## Next Steps\n(none): the model left it out\n\n---\n\n**Turn Context (split turn):**\n\n## Done So Far\nx",
+			[]string{"Next Steps"}},
+		{"a rule is nothing to say", strings.Replace(text, "## Next Steps\n"+note.None, "## Next Steps\n\n---", 1),
 			[]string{"Next Steps"}},
 		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read",
 			"Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
