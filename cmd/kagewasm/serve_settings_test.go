@@ -139,8 +139,8 @@ func TestServeSettingsErrors(t *testing.T) {
 	}
 }
 
-// TestServeSettingsAreHeldToRoles: a plugin is given no role that its manifest has not, for all agents or one, as in the
-// configuration's file; and a change for all that one agent does not take says whose setting is in the way.
+// TestServeSettingsAreHeldToRoles: a plugin is given no role that its manifest has not, for all agents or one, as in
+// the configuration's file; and a change for all that one agent does not take says whose setting is in the way.
 func TestServeSettingsAreHeldToRoles(t *testing.T) {
 	features.Proves(t, "K6")
 	dir := t.TempDir()
@@ -187,13 +187,13 @@ agents:
 			}
 		}
 	}
-	wants(put("", "compaction.upper_threshold", "0.6"), "agent main/reviewer has compaction.lower_threshold 0.7 of its own "+
-		"(kagewasm.yaml:7:31)", "get down to 0.7 only", "PUT /settings?agent=main/reviewer")
+	wants(put("", "compaction.upper_threshold", "0.6"),
+		"agent main/reviewer has compaction.lower_threshold 0.7 of its own (kagewasm.yaml:7:31)", "get down to 0.7 only", "PUT /settings?agent=main/reviewer")
 	if err := put("main/fast", "compaction.upper_threshold", "0.55"); err != nil {
 		t.Fatal(err)
 	}
-	wants(put("", "compaction.lower_threshold", "0.6"), "agent main/fast has compaction.upper_threshold 0.55 of its own "+
-		"(set here)", "DELETE /settings/NAME?agent=main/fast")
+	wants(put("", "compaction.lower_threshold", "0.6"),
+		"agent main/fast has compaction.upper_threshold 0.55 of its own (set here)", "DELETE /settings/NAME?agent=main/fast")
 	if err := put("", "compaction.lower_threshold", "0.4"); err != nil {
 		t.Fatal(err)
 	}
