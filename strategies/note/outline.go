@@ -99,13 +99,35 @@ func (o Outline) Missing(text string) []string {
 // missing.
 const omitted = none + ": the model left it out"
 
-// MarkMissing returns the text with each missing section at its end, marked as
-// left out.
+// MarkMissing returns the text with each missing section marked as left out: under its
+// heading where that stands there, else at the end.
 func (o Outline) MarkMissing(text string) string {
-	for _, title := range o.Missing(text) {
-		text += "\n\n## " + title + "\n" + omitted
+	missing := make(map[string]bool)
+	for title, said := range o.Parse(text) {
+		missing[key(title)] = said == ""
 	}
-	return text
+	var b strings.Builder
+	fenced := false
+	for line := range strings.Lines(text) {
+		b.WriteString(line)
+		if isFence(line) {
+			fenced = !fenced
+		}
+		if t, ok := heading(line); ok && !fenced && missing[t] {
+			missing[t] = false
+			if strings.HasSuffix(line, "\n") {
+				b.WriteString(omitted + "\n")
+			} else {
+				b.WriteString("\n" + omitted)
+			}
+		}
+	}
+	for _, s := range o.Sections {
+		if missing[key(s.Title)] {
+			b.WriteString("\n\n## " + s.Title + "\n" + omitted)
+		}
+	}
+	return b.String()
 }
 
 // Parse returns what a text says in each section, by title.

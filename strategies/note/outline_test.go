@@ -88,6 +88,22 @@ func TestPopulated(t *testing.T) {
 	}
 }
 
+// TestMarkedOnce: a section that was left out stands in the summary once, whether its heading was there or not.
+func TestMarkedOnce(t *testing.T) {
+	features.Proves(t, "I4")
+	const left = "\n(none): the model left it out"
+	o := note.Outline{Sections: []note.Section{{Title: "Goal"}, {Title: "Progress"}, {Title: "Next Steps"}}}
+	for text, want := range map[string]string{
+		"## Goal\nship": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
+		"## Goal\nship\n\n## Progress\n\n## Next Steps": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
+		"## Progress\n## Goal\nship\n":                  "## Progress" + left + "\n## Goal\nship\n\n\n## Next Steps" + left,
+	} {
+		if got := o.MarkMissing(text); got != want || o.MarkMissing(got) != got {
+			t.Errorf("%q is marked\n%q, want\n%q", text, got, want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	got := note.Parse("before\n# Goal\nship it\n## Next Steps (soon)\n1. a\n2. b\n# Goal\nand again")
 	want := map[string]string{"goal": "ship it\nand again", "next steps": "1. a\n2. b"}
