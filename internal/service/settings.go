@@ -101,7 +101,12 @@ func (s *operator) Settings(ctx context.Context, agent string) ([]Setting, error
 	if err != nil {
 		return nil, err
 	}
-	return s.host.Settings(agent, values)
+	list, err := s.host.Settings(agent, values)
+	if err != nil && len(values) > 0 {
+		err = &abi.Error{Code: abi.CodeOf(err), Message: abi.AsError(err).Message, Err: err,
+			Hint: "what is set here is not used while this is so: DELETE /settings/NAME?agent=" + agent + " takes it back"}
+	}
+	return list, err
 }
 
 // SetSettings sets values, all or none: they are checked as if they stood in the
