@@ -188,7 +188,8 @@ agents:
 		}
 	}
 	wants(put("", "compaction.upper_threshold", "0.6"),
-		"agent main/reviewer has compaction.lower_threshold 0.7 of its own (kagewasm.yaml:7:31)", "get down to 0.7 only", "PUT /settings?agent=main/reviewer")
+		"agent main/reviewer has compaction.lower_threshold 0.7 of its own (kagewasm.yaml:7:31)",
+		"get down to 0.7 only", "PUT /settings?agent=main/reviewer")
 	if err := put("main/fast", "compaction.upper_threshold", "0.55"); err != nil {
 		t.Fatal(err)
 	}
