@@ -160,6 +160,7 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	r.Summary = strings.Join(append([]string{a.note}, a.more...), "\n\n")
 	r.AuditSummary = a.plan.AuditSummary
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
+	r.FirstKept = firstKept(a)
 	r.Focus = a.read.Focus(a.note)
 	r.Metrics = metrics(l, a)
 	// What the plan shortened is added to what pruning did.
@@ -175,6 +176,20 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	}
 	r.Pruned.took(slices.Concat(a.Edited, a.Bare), saved)
 	r.Pruned.Thinking = slices.Concat(r.Pruned.Thinking, a.Bare)
+}
+
+// firstKept returns the id of the first message that a model still sees behind the note, "" where none is there.
+func firstKept(a *attempt) string {
+	added, behind := set.Of(a.Inserted...), false
+	for i := range a.Messages {
+		switch m := &a.Messages[i]; {
+		case added[m.ID]:
+			behind = behind || m.Kind == abi.KindSummary
+		case behind && !m.Kind.Internal():
+			return m.ID
+		}
+	}
+	return ""
 }
 
 // metrics returns figures that say how good a note is.
@@ -201,8 +216,8 @@ func record(l *look, r *Report) *abi.Record {
 		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
 		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Files: r.Files,
-		AuditSummary: r.AuditSummary,
-		Model:        r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
+		FirstKept: r.FirstKept, AuditSummary: r.AuditSummary,
+		Model: r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
 	}
 	if r.Source != nil {
 		rec.Source = *r.Source

@@ -59,6 +59,8 @@ type Report struct {
 	Kept       []string `json:"kept"`
 	Inserted   []string `json:"inserted"`
 	Pinned     []string `json:"pinned"`
+	// FirstKept is the id of the first message that stays behind the note, empty where none does.
+	FirstKept string `json:"first_kept,omitempty"`
 	// Files are the files that were read and modified in what is superseded.
 	Files *abi.Files `json:"files,omitempty"`
 	// Focus says what the host's note made of the instructions of the request; nil where
@@ -148,7 +150,8 @@ type Cost struct {
 	PriceUnknown bool            `json:"price_unknown,omitempty"`
 }
 
-// Metrics say how good a compaction was.
+// Metrics say how good a compaction was, as far as that can be known when it is made. After how many
+// the session goes on, and needs nothing that is gone, is measured in replays of recorded sessions.
 type Metrics struct {
 	// CompressionRatio is tokens before over tokens after.
 	CompressionRatio float64 `json:"compression_ratio"`

@@ -39,6 +39,9 @@ type Record struct {
 	// Superseded and Inserted are message ids, in session order.
 	Superseded []string `json:"superseded"`
 	Inserted   []string `json:"inserted"`
+	// FirstKept is the id of the first message that stays behind the summary, empty where none
+	// does.
+	FirstKept string `json:"first_kept,omitempty"`
 	// Edited are messages that stayed with shorter tool output or arguments.
 	Edited []string `json:"edited,omitempty"`
 	// Summary is the text of the inserted summary, without its frame.

@@ -96,6 +96,9 @@ func (b *builder) checkOneCompactor(a *Agent) {
 
 // where says in words where something is said.
 func where(n *node) string {
+	if n.at.Line == 0 {
+		return "set on top of the file"
+	}
 	s := fmt.Sprintf("line %d", n.at.Line)
 	if n.agent != "" {
 		s += " of agent " + n.agent
@@ -117,11 +120,14 @@ func (b *builder) checkThresholds(a *Agent) {
 	if lower < upper {
 		return
 	}
+	var at *node
 	for _, name := range []string{"upper_threshold", "lower_threshold", "profile"} {
-		if n := a.own("compaction." + name); n != nil {
-			b.fail(n.at, "a compaction would start over %v of the window and get down to %v only: "+
-				"lower_threshold has to be less than upper_threshold, set both", upper, lower)
-			return
+		if n := a.own("compaction." + name); n != nil && (at == nil || n.flag != "" && at.flag == "") {
+			at = n // what is set on top is what can be wrong, where the file is right
 		}
+	}
+	if at != nil {
+		b.fail(at.at, "a compaction would start over %v of the window and get down to %v only: "+
+			"lower_threshold has to be less than upper_threshold, set both", upper, lower)
 	}
 }

@@ -100,6 +100,10 @@ func TestSettingsOnTopAreHeldToManifests(t *testing.T) {
 			}
 		})
 	}
+	_, err := c.With("", "compaction.compactor=c", "compaction.observers=[b]")
+	if err == nil || !strings.Contains(err.Error(), "two compactors, c (set on top of the file) and b") {
+		t.Errorf("both on top: %v", err)
+	}
 }
 
 // TestNoModelsAtAll: an alias where nothing is under models is refused as well.

@@ -13,6 +13,7 @@ import (
 
 // Problem is one thing that is wrong with a configuration.
 type Problem struct {
+	// File is empty for a problem of what was set on top of one.
 	File string `json:"file"`
 	// Line and Column count from 1; 0 is where there is no place to point to.
 	Line   int `json:"line,omitempty"`
@@ -26,7 +27,10 @@ type Problem struct {
 
 // String returns "file:line:column: message", without the excerpt.
 func (p Problem) String() string {
-	if p.Line == 0 {
+	switch {
+	case p.File == "":
+		return p.Message
+	case p.Line == 0:
 		return p.File + ": " + p.Message
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)

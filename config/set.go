@@ -85,9 +85,14 @@ func (c *Config) rebuild(path string, said *node) (*Agent, error) {
 	if c.met != nil {
 		changed.Plugins = c.met
 	}
-	b := &builder{reader: &reader{source: source{name: "settings"}}, config: &changed}
+	b := &builder{reader: &reader{source: source{}}, config: &changed}
 	a := b.agent(path, said)
 	b.check(a)
+	for i := range b.problems {
+		if p := &b.problems[i]; p.Line > 0 { // it is in the file then
+			p.File, p.Excerpt = c.source.name, c.source.excerpt(yamldoc.Pos{Line: p.Line, Column: p.Column})
+		}
+	}
 	f, err := openFolder(c.File)
 	if err != nil {
 		return nil, unreadable(c.File, err)

@@ -71,9 +71,21 @@ func TestOpenAPI(t *testing.T) {
 		OpenAPI string
 		Paths   map[string]any
 	}
-	start(t).Must(200, "GET", "/openapi.json", nil, &doc)
+	s := start(t)
+	s.Must(200, "GET", "/openapi.json", nil, &doc)
 	if !strings.HasPrefix(doc.OpenAPI, "3.1") || len(doc.Paths) < 20 {
 		t.Errorf("%s, %d paths", doc.OpenAPI, len(doc.Paths))
+	}
+	var schemas struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	s.Must(200, "GET", "/openapi.json", nil, &schemas)
+	for _, of := range []string{"Record", "Report"} {
+		if _, has := schemas.Components.Schemas[of].Properties["first_kept"]; !has {
+			t.Errorf("%s has no first_kept", of)
+		}
 	}
 }
 
@@ -94,7 +106,7 @@ func TestLookIsWhole(t *testing.T) {
 	deep := json.RawMessage(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))
 	for _, msgs := range [][]abi.Message{nil, {}, servetest.Chat(3), {{ID: "a", Role: abi.RoleUser, Raw: deep}}} {
 		look := service.Look{Session: "s", Version: 3, Call: "c", Messages: msgs,
-			Report: &kagewasm.Report{Compacted: true, Kept: []string{"a"}}}
+			Report: &kagewasm.Report{Compacted: true, Kept: []string{"a"}, FirstKept: "a"}}
 		got, err := look.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

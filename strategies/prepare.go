@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -20,11 +21,13 @@ type preparation struct {
 	Previous string
 	// Cut is the index after the last message that goes.
 	Cut int
-	// SplitTurn: the cut falls inside a turn that has history before it. Then
-	// TurnPrefix is the turn's first part; else it is empty. A turn with
-	// nothing before it is history itself.
+	// SplitTurn: the cut falls inside a turn. Then TurnPrefix is the turn's first part; else it is
+	// empty. Where an earlier summary tells what was before the turn, and nothing came between, the
+	// turn's first part is history, which renews that summary.
 	SplitTurn           bool
 	History, TurnPrefix []abi.Unit
+	// Alone: nothing was before the turn that is split. What the model reads is its first part alone.
+	Alone bool
 	// Supersede are the ids of all that is superseded, also of the previous summary and of what the
 	// model does not get to read.
 	Supersede []string
@@ -62,7 +65,7 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 		p.Previous = note.Said(v.Messages[c.previous[0]].Text())
 	}
 	p.part(c)
-	if !p.says(p.History) {
+	if !p.Alone && !p.says(p.History) {
 		return nil, nothing("no message that may go says anything")
 	}
 	p.name(c)
@@ -97,7 +100,9 @@ func (p *preparation) part(c cut) {
 			p.History = append(p.History, u)
 		}
 	}
-	if p.SplitTurn = p.says(p.History) && p.says(p.TurnPrefix); !p.SplitTurn {
+	before := p.says(p.History)
+	p.Alone = !before && p.says(p.TurnPrefix) && (p.Previous == "" || strings.HasPrefix(p.Previous, turnContext))
+	if p.SplitTurn = p.Alone || before && p.says(p.TurnPrefix); !p.SplitTurn {
 		p.History, p.TurnPrefix = append(p.History, p.TurnPrefix...), nil
 	}
 	p.request = turn

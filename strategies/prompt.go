@@ -35,8 +35,12 @@ var turnPrefix = note.Outline{Name: "turn-prefix", Sections: []note.Section{
 	{Title: "Needed to Go On", About: "what the rest of the turn builds on: paths, names, values"},
 }}
 
-// turnHeading separates the summary of the history from that of the turn's first part.
-const turnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+// turnContext is the heading of the summary of a split turn's first part, and turnHeading separates the
+// summary of the history from it.
+const (
+	turnContext = "**Turn Context (split turn):**\n\n"
+	turnHeading = "\n\n---\n\n" + turnContext
+)
 
 // sections returns an outline as a prompt shows it.
 func sections(o note.Outline) string {
@@ -79,9 +83,10 @@ func (c summary) system() (string, note.Outline) {
 }
 
 // turnSystem returns the system prompt for the first part of a split turn, and the outline that an
-// answer has to have. An operator's prompt is used for this part too, with a word on what the part is.
-func (c summary) turnSystem() (string, note.Outline) {
-	if !c.ownPrompt() {
+// answer has to have. An operator's prompt is used for this part too, with a word on what the part is,
+// and so is the one that ships where the part is alone: it has the sections of a whole summary then.
+func (c summary) turnSystem(alone bool) (string, note.Outline) {
+	if !c.ownPrompt() && !alone {
 		return turnPrefixPrompt + "\n" + sections(turnPrefix), turnPrefix
 	}
 	about, _, _ := strings.Cut(turnPrefixPrompt, "\n\n")

@@ -34,6 +34,8 @@ func ExampleSummarize() {
 	fmt.Println(plan.Usage.Calls, "call,", plan.Usage.InputTokens, "tokens")
 	// Output:
 	// a0.0 r0.0 a0.1 r0.1 a0.2 r0.2
-	// clerk-1: Four commands were run.
+	// clerk-1: **Turn Context (split turn):**
+	//
+	// Four commands were run.
 	// 1 call, 900 tokens
 }

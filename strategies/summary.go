@@ -119,6 +119,9 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 	}
 	w.Chunks = parts[0].asked
 	body := strings.Join(texts, turnHeading)
+	if s.ready.Alone {
+		body = turnContext + body
+	}
 	j := rules{cap: s.cfg.limit(), replaced: s.ready.Replaced, count: s.count}
 	if n := s.count(body); n > j.cap || n >= j.replaced {
 		clear(s.good) // each by itself was no good for the whole

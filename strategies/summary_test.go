@@ -26,7 +26,7 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("the summary is\n%s", r.Summary)
 	}
 	want := abi.ModelUsage{Calls: 1, InputTokens: 100, OutputTokens: 10, Cost: 0.5}
-	if r.Usage != want || r.Model != "fake-1" || r.Chunks != 1 || r.SplitTurn || r.ToolResultChars != 200 {
+	if r.Usage != want || r.Model != "fake-1" || r.Chunks != 1 || !r.SplitTurn || r.ToolResultChars != 200 {
 		t.Errorf("result %+v", r)
 	}
 	if f.requests[0].Model != "fast" {
@@ -145,16 +145,48 @@ func TestGoodHalf(t *testing.T) {
 	}
 }
 
-// TestWholeTurn: a turn with nothing before it is history: one call, and all
-// sections.
-func TestWholeTurn(t *testing.T) {
+// TestNoHistory: where nothing is before the turn that is split there is no history to summarize, and what is
+// written of the turn's first part is its context: with all sections, as nothing else has them. The next
+// compaction in the same turn renews it.
+func TestNoHistory(t *testing.T) {
 	features.Proves(t, "T5")
-	cfg := strategies.Config{PreserveRecent: 3}
-	f := &fake{}
-	r := mustRun(t, f, mustPrepare(t, turns(8), 100, cfg), cfg)
-	if len(f.requests) != 1 || r.SplitTurn || !strings.Contains(f.requests[0].Prompt, "request 0") {
-		t.Errorf("%d requests, split %v", len(f.requests), r.SplitTurn)
+	const heading = "**Turn Context (split turn):**\n\n"
+	for name, prompt := range map[string]string{"the prompt that ships": "", "the operator's": "Say it in rhymes."} {
+		t.Run(name, func(t *testing.T) {
+			cfg := strategies.Config{PreserveRecent: 3, Prompt: prompt}
+			f := &fake{}
+			r := mustRun(t, f, mustPrepare(t, turns(8), 100, cfg), cfg)
+			if len(f.requests) != 1 || !r.SplitTurn || !strings.Contains(f.requests[0].Prompt, "request 0") {
+				t.Fatalf("%d requests, split %v", len(f.requests), r.SplitTurn)
+			}
+			if asked := f.requests[0].System; !strings.Contains(asked, "You\nget its first part") ||
+				!strings.HasPrefix(asked, prompt) {
+				t.Errorf("asked with\n%s", asked)
+			}
+			said, ok := strings.CutPrefix(r.Summary, heading)
+			if !ok || strings.Contains(said, "---") || len(note.Outlines()[0].Missing(said)) > 0 {
+				t.Errorf("the summary is\n%s", r.Summary)
+			}
+			if a := r.Attempts; len(a) != 1 || !strings.HasPrefix(a[0].What, "turn prefix,") {
+				t.Errorf("attempts %+v", a)
+			}
+			f = &fake{}
+			r = mustRun(t, f, mustPrepare(t, after(turns(8), 2, earlier(r.Summary)), 100, cfg), cfg)
+			if asked := f.requests[0].Prompt; len(f.requests) != 1 || strings.Contains(asked, "Turn Context (") ||
+				!strings.Contains(asked, "answer 0") || strings.Count(r.Summary, heading) != 1 ||
+				!strings.HasPrefix(r.Summary, heading) {
+				t.Errorf("renewed with\n%s\nto\n%s", asked, r.Summary)
+			}
+		})
 	}
+	t.Run("an earlier summary of other turns is history", func(t *testing.T) {
+		cfg, f := strategies.Config{PreserveRecent: 3}, &fake{}
+		r := mustRun(t, f, mustPrepare(t, after(turns(8), 2, earlier("## Goal\nship")), 100, cfg), cfg)
+		if len(f.requests) != 1 || r.SplitTurn || strings.Contains(r.Summary, heading) ||
+			f.requests[0].System != strategies.DefaultPrompt() {
+			t.Errorf("%d requests, split %v:\n%s", len(f.requests), r.SplitTurn, r.Summary)
+		}
+	})
 }
 
 // TestUpdate: an earlier summary goes into a prompt that asks to renew it,
@@ -251,14 +283,14 @@ func TestChunks(t *testing.T) {
 			t.Errorf("part %d has %d calls and %d results (K9)", i+1, calls, results)
 		}
 	}
-	for i := range len(p.History) {
+	for i := range len(p.TurnPrefix) {
 		name := "file_" + string(rune('0'+i%10)) + ".go"
 		if !strings.Contains(f.texts(), name) {
 			t.Errorf("%s was not read", name)
 		}
 	}
-	if a := r.Attempts; a[0].What != "history 1/3, 200 characters of a result" ||
-		a[2].What != "history 3/3, 200 characters of a result" {
+	if a := r.Attempts; a[0].What != "turn prefix 1/3, 200 characters of a result" ||
+		a[2].What != "turn prefix 3/3, 200 characters of a result" {
 		t.Errorf("attempts %+v", a)
 	}
 }

@@ -41,42 +41,55 @@ const (
 
 // parts returns the parts to be written: the history and, of a split turn, its first part.
 func (s *summaryRun) parts(chars int) []*part {
-	system, o := s.cfg.system()
 	t := transcript{messages: s.ready.view.Messages, chars: chars}
 	limit := s.cfg.limit()
+	if s.ready.Alone {
+		prefix := s.part(prefixPart, limit-s.count(turnContext)-between, chars)
+		prefix.chunks = s.cfg.chunks()
+		prefix.question.todo = s.ready.Todo
+		prefix.question.previous = strings.TrimPrefix(s.ready.Previous, turnContext)
+		prefix.show(t, s.ready.task)
+		prefix.show(t, s.ready.request)
+		prefix.units(t, s.ready.TurnPrefix)
+		return []*part{prefix}
+	}
 	prefixLimit := 0
 	if s.ready.SplitTurn {
 		prefixLimit = limit / 3
 		limit -= prefixLimit + s.count(turnHeading) + between
 	}
-	history := &part{summaryRun: s, name: historyPart, room: s.room, chunks: s.cfg.chunks(),
-		rules: rules{outline: o, cap: limit, replaced: s.ready.Replaced, count: s.count},
-		question: question{
-			system: system, previous: s.ready.Previous, todo: s.ready.Todo,
-			focus: headTail(s.cfg.focus, maxFocus), words: wordsIn(limit), kept: s.cfg.tellsKept(),
-			refused: s.refused[historyPart],
-		},
-	}
+	history := s.part(historyPart, limit, chars)
+	history.chunks = s.cfg.chunks()
+	history.question.previous, history.question.todo = s.ready.Previous, s.ready.Todo
 	history.show(t, s.ready.task)
 	if !s.ready.SplitTurn {
 		history.show(t, s.ready.request)
 	}
 	history.units(t, s.ready.History)
-	history.what = fmt.Sprintf("%d characters of a result", chars)
 	if !s.ready.SplitTurn {
 		return []*part{history}
 	}
-	system, o = s.cfg.turnSystem()
-	prefix := &part{summaryRun: s, name: prefixPart, room: s.room, chunks: 1, what: history.what,
-		rules: rules{outline: o, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
-		question: question{
-			system: system, focus: history.question.focus, words: wordsIn(prefixLimit), kept: s.cfg.tellsKept(),
-			refused: s.refused[prefixPart],
-		},
-	}
+	prefix := s.part(prefixPart, prefixLimit, chars)
 	prefix.show(t, s.ready.request)
 	prefix.units(t, s.ready.TurnPrefix)
 	return []*part{s.orGood(history), s.orGood(prefix)}
+}
+
+// part returns a part, of limit tokens at most, that reads nothing yet.
+func (s *summaryRun) part(name string, limit, chars int) *part {
+	system, o := s.cfg.system()
+	if name == prefixPart {
+		system, o = s.cfg.turnSystem(s.ready.Alone)
+	}
+	limit = max(1, limit)
+	return &part{summaryRun: s, name: name, room: s.room, chunks: 1,
+		what:  fmt.Sprintf("%d characters of a result", chars),
+		rules: rules{outline: o, cap: limit, replaced: s.ready.Replaced, count: s.count},
+		question: question{
+			system: system, focus: headTail(s.cfg.focus, maxFocus), words: wordsIn(limit), kept: s.cfg.tellsKept(),
+			refused: s.refused[name],
+		},
+	}
 }
 
 // orGood returns the part that an earlier try wrote and that was accepted, or else p.

@@ -151,8 +151,8 @@ func TestHalvedTooOften(t *testing.T) {
 				return
 			}
 			var requests, each, most, refused int
-			_, bad := fmt.Sscanf(abi.AsError(err).Message, "history: it takes %d requests of at most %d tokens of the session "+
-				"each, and at most %d are made: the model refused one of %d", &requests, &each, &most, &refused)
+			_, bad := fmt.Sscanf(abi.AsError(err).Message, "turn prefix: it takes %d requests of at most %d tokens of the "+
+				"session each, and at most %d are made: the model refused one of %d", &requests, &each, &most, &refused)
 			if bad != nil || most != 32 || requests <= most || each >= refused {
 				t.Errorf("the error is %v", err)
 			}

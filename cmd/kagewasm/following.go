@@ -22,7 +22,25 @@ func followed(e env, f *configFlag, c *config.Config, warn func(error)) (*follow
 		return nil, nil
 	}
 	live, err := config.Follow(c.File)
-	return &following{e: e, live: live, named: f.path != "", warn: warn}, err
+	if err != nil {
+		return nil, err
+	}
+	following := &following{e: e, live: live, named: f.path != "", warn: warn}
+	if following.now, err = live.Current(); err == nil {
+		err = following.usable(following.now)
+	}
+	return following, err
+}
+
+// usable is an error for a configuration that nobody trusts, or that names plugins for what their manifests do not
+// allow. What is set on top of one is held to the manifests only after that.
+func (f *following) usable(c *config.Config) error {
+	if !f.named {
+		if err := (trust.List{Dir: f.e.stateHome}).Check(c); err != nil {
+			return err
+		}
+	}
+	return c.CheckManifests(f.e.manifestOf)
 }
 
 // current is the configuration as it is now: the last one that could be used.
@@ -31,14 +49,8 @@ func (f *following) current() *config.Config {
 		return nil
 	}
 	c, err := f.live.Current()
-	if err == nil && f.now != nil && c != f.now {
-		if !f.named {
-			err = trust.List{Dir: f.e.stateHome}.Check(c)
-		}
-		if err == nil {
-			err = c.CheckManifests(f.e.manifestOf)
-		}
-		if err != nil {
+	if err == nil && c != f.now {
+		if err = f.usable(c); err != nil {
 			c = f.now
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -67,8 +68,10 @@ func notTaken(err error) error {
 	const flag = "--set "
 	var lines []string
 	for _, p := range config.ProblemsOf(err) {
-		p.File = strings.TrimPrefix(p.File, flag)
-		lines = append(lines, strings.TrimPrefix(p.String(), flag))
+		if p.File = strings.TrimPrefix(p.File, flag); p.Line > 0 {
+			p.File = filepath.Base(p.File) // as the values' places have it
+		}
+		lines = append(lines, p.String())
 	}
 	return &abi.Error{Code: abi.CodeOf(err), Message: strings.Join(lines, "\n"), Err: err}
 }

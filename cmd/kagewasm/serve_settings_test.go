@@ -139,6 +139,72 @@ func TestServeSettingsErrors(t *testing.T) {
 	}
 }
 
+// TestServeSettingsAreHeldToRoles: a plugin is given no role that its manifest has not, for all agents or one, as in
+// the configuration's file; and a change for all that one agent does not take says whose setting is in the way.
+func TestServeSettingsAreHeldToRoles(t *testing.T) {
+	features.Proves(t, "K6")
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"observer", "summary", "drops"} {
+		write(name+".wasm", string(misbehaving()[name]))
+	}
+	write("kagewasm.yaml", `
+plugins: {kn: {path: observer.wasm}, keeper: {path: summary.wasm}, other: {path: drops.wasm}}
+compaction: {upper_threshold: 0.8, lower_threshold: 0.5}
+agents:
+  main:
+    subagents:
+      reviewer: {compaction: {lower_threshold: 0.7}}
+      fast: {}
+`)
+	s := serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none", "--config", "kagewasm.yaml")
+	put := func(agent, name, value string) error {
+		return s.Do(t.Context(), http.MethodPut, "/settings?agent="+agent, map[string]any{"values": map[string]string{
+			name: value}}, nil)
+	}
+	for _, agent := range []string{"", "main/fast"} {
+		for _, c := range [][3]string{
+			{"compaction.compactor", "kn", "plugin kn is no compactor here: its roles are [observer]"},
+			{"compaction.observers", "[keeper]", "plugin keeper is no observer here: its roles are [compactor]"},
+			{"compaction.compactor", "keeper", ""},
+			{"compaction.observers", "[kn]", ""},
+		} {
+			err := put(agent, c[0], c[1])
+			if c[2] == "" && err != nil || c[2] != "" && (err == nil || !strings.Contains(err.Error(), c[2])) {
+				t.Errorf("%s=%s of agent %q: %v, want %q", c[0], c[1], agent, err, c[2])
+			}
+		}
+	}
+	wants := func(err error, says ...string) {
+		t.Helper()
+		for _, one := range says {
+			if err == nil || !strings.Contains(err.Error()+abi.AsError(err).Hint, one) {
+				t.Errorf("%v (%s), want %q", err, abi.AsError(err).Hint, one)
+			}
+		}
+	}
+	wants(put("", "compaction.upper_threshold", "0.6"),
+		"agent main/reviewer has compaction.lower_threshold 0.7 of its own (kagewasm.yaml:7:31)",
+		"get down to 0.7 only", "PUT /settings?agent=main/reviewer")
+	if err := put("main/fast", "compaction.upper_threshold", "0.55"); err != nil {
+		t.Fatal(err)
+	}
+	wants(put("", "compaction.lower_threshold", "0.6"),
+		"agent main/fast has compaction.upper_threshold 0.55 of its own (set here)", "DELETE /settings/NAME?agent=main/fast")
+	if err := put("", "compaction.lower_threshold", "0.4"); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("main/fast", "compaction.upper_threshold", "0.45"); err != nil {
+		t.Fatal(err)
+	}
+	wants(s.Do(t.Context(), http.MethodDelete, "/settings/compaction.lower_threshold", nil, nil),
+		"agent main/fast has compaction.upper_threshold 0.45 of its own (set here)")
+}
+
 // TestServeKeepsTheConfiguredContext: the context of an agent is its window also where a session or a request names a
 // model, one that the catalog has or has not or an alias, and is one in strict mode; a window that the client names
 // goes before.

@@ -66,8 +66,8 @@ func (s *core) ended(ctx context.Context, key string, triggered store.AuditEntry
 		e.Type, e.Error, e.Compaction = kagewasm.EventCompleted, nil, r.ID
 		e.Report = &kagewasm.Report{Compacted: true, ReasonCode: r.ReasonCode, Strategy: r.Strategy, Source: &r.Source,
 			Failures: r.Failures, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter, MessagesBefore: r.MessagesBefore,
-			MessagesAfter: r.MessagesAfter, Superseded: r.Superseded, Inserted: r.Inserted, Summary: r.Summary,
-			Receipt: r.Receipt, Reason: "the server ended before it was noted"}
+			MessagesAfter: r.MessagesAfter, Superseded: r.Superseded, Inserted: r.Inserted, FirstKept: r.FirstKept,
+			Summary: r.Summary, Receipt: r.Receipt, Reason: "the server ended before it was noted"}
 	}
 	return s.store.Update(ctx, func(tx *store.Tx) error { return tx.Log(ctx, e) })
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -100,7 +101,12 @@ func (s *operator) Settings(ctx context.Context, agent string) ([]Setting, error
 	if err != nil {
 		return nil, err
 	}
-	return s.host.Settings(agent, values)
+	list, err := s.host.Settings(agent, values)
+	if err != nil && len(values) > 0 {
+		err = &abi.Error{Code: abi.CodeOf(err), Message: abi.AsError(err).Message, Err: err,
+			Hint: "what is set here is not used while this is so: DELETE /settings/NAME?agent=" + agent + " takes it back"}
+	}
+	return list, err
 }
 
 // SetSettings sets values, all or none: they are checked as if they stood in the
@@ -179,12 +185,52 @@ func (s *operator) checkChange(ctx context.Context, owner string, change func(ma
 			continue // each one that changes may be the one that is wrong
 		}
 		then, err := changedFor(ctx, s.store, agent, owner, change)
-		if err == nil {
-			_, err = s.host.Settings(agent, then)
-		}
 		if err != nil {
 			return err
 		}
+		if _, err := s.host.Settings(agent, then); err != nil {
+			return s.inTheWay(ctx, err, agent, owner, now, then, change)
+		}
 	}
 	return nil
+}
+
+// inTheWay is the error of a change for all agents that one agent does not take, with the agent's name and the setting
+// of its own that is in the way: the one that would have to be as all the others have it.
+func (s *operator) inTheWay(
+	ctx context.Context, err error, agent, owner string, now, then map[string]string, change func(map[string]string),
+) error {
+	if agent == owner {
+		return err
+	}
+	all, failed := changedFor(ctx, s.store, "", "", change)
+	if failed != nil {
+		return failed
+	}
+	others, failed := s.host.Settings("", all)
+	if failed != nil {
+		return failed
+	}
+	its, failed := s.host.Settings(agent, now)
+	if failed != nil {
+		return failed
+	}
+	message := fmt.Sprintf("agent %s does not take it, with what it has of its own", agent)
+	for i := range its {
+		one := &its[i]
+		at := slices.IndexFunc(others, func(other Setting) bool { return other.Name == one.Name })
+		if at < 0 || now[one.Name] != then[one.Name] || reflect.DeepEqual(one.Value, others[at].Value) {
+			continue
+		}
+		value, _ := json.Marshal(others[at].Value)
+		with := maps.Clone(then)
+		with[one.Name] = string(value)
+		if _, err := s.host.Settings(agent, with); err == nil {
+			message = fmt.Sprintf("agent %s has %s %v of its own (%s)", agent, one.Name, one.Value, one.From)
+			break
+		}
+	}
+	return &abi.Error{Code: abi.CodeOf(err), Message: message + ": " + abi.AsError(err).Message,
+		Hint: "change it for this agent first: PUT /settings?agent=" + agent +
+			", or DELETE /settings/NAME?agent=" + agent + " where it is set here", Err: err}
 }

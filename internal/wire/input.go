@@ -62,6 +62,7 @@ var recordFields = []field[*abi.Record]{
 	{"messages_after", func(d *decoder, r *abi.Record) { r.MessagesAfter = d.int() }},
 	{"superseded", func(d *decoder, r *abi.Record) { r.Superseded = texts(d) }},
 	{"inserted", func(d *decoder, r *abi.Record) { r.Inserted = texts(d) }},
+	{"first_kept", func(d *decoder, r *abi.Record) { r.FirstKept = d.text() }},
 	{"edited", func(d *decoder, r *abi.Record) { r.Edited = texts(d) }},
 	{"summary", func(d *decoder, r *abi.Record) { r.Summary = d.text() }},
 	{"audit_summary", func(d *decoder, r *abi.Record) { r.AuditSummary = d.text() }},

@@ -99,13 +99,35 @@ func (o Outline) Missing(text string) []string {
 // missing.
 const omitted = none + ": the model left it out"
 
-// MarkMissing returns the text with each missing section at its end, marked as
-// left out.
+// MarkMissing returns the text with each missing section marked as left out: under its
+// heading where that stands there, else at the end.
 func (o Outline) MarkMissing(text string) string {
-	for _, title := range o.Missing(text) {
-		text += "\n\n## " + title + "\n" + omitted
+	missing := make(map[string]bool)
+	for title, said := range o.Parse(text) {
+		missing[key(title)] = said == ""
 	}
-	return text
+	var b strings.Builder
+	fenced := false
+	for line := range strings.Lines(text) {
+		b.WriteString(line)
+		if isFence(line) {
+			fenced = !fenced
+		}
+		if t, ok := heading(line); ok && !fenced && missing[t] {
+			missing[t] = false
+			if strings.HasSuffix(line, "\n") {
+				b.WriteString(omitted + "\n")
+			} else {
+				b.WriteString("\n" + omitted)
+			}
+		}
+	}
+	for _, s := range o.Sections {
+		if missing[key(s.Title)] {
+			b.WriteString("\n\n## " + s.Title + "\n" + omitted)
+		}
+	}
+	return b.String()
 }
 
 // Parse returns what a text says in each section, by title.
@@ -124,6 +146,9 @@ func parse(text string) map[string]string {
 	bodies := make(map[string][]string) // a title may stand there many times
 	title, body := "", []string(nil)
 	end := func() {
+		for len(body) > 0 && between(body[len(body)-1]) {
+			body = body[:len(body)-1]
+		}
 		if text := strings.TrimSpace(strings.Join(body, "\n")); title != "" && text != "" {
 			bodies[title] = append(bodies[title], text)
 		}
@@ -147,6 +172,12 @@ func parse(text string) map[string]string {
 		found[title] = strings.Join(texts, "\n")
 	}
 	return found
+}
+
+// between reports whether a line stands between two sections and belongs to none: it is empty, or a rule.
+func between(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || len(line) >= 3 && strings.Trim(line, line[:1]) == "" && strings.ContainsAny(line[:1], "-*_")
 }
 
 func heading(line string) (string, bool) {

@@ -47,7 +47,7 @@ func TestSections(t *testing.T) {
 // TestPopulated: a section is filled or marked empty, and what is missing is
 // found.
 func TestPopulated(t *testing.T) {
-	features.Proves(t, "I4")
+	features.Proves(t, "I4", "I10")
 	text := note.Continuation.Render(func(s note.Section) string {
 		if s.Title == "Session Intent" {
 			return "go home\n"
@@ -72,6 +72,11 @@ func TestPopulated(t *testing.T) {
 				"**Current Task:**").Replace(text), nil},
 		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1),
 			[]string{"Next Steps"}},
+		{"a rule below the last section is no part of it", strings.Replace(text, "## Next Steps\n"+note.None, "", 1) +
+			"\n\n## Next Steps\n(none): the model left it out\n\n---\n\n**Turn Context (split turn):**\n\n## Done So Far\nx",
+			[]string{"Next Steps"}},
+		{"a rule is nothing to say", strings.Replace(text, "## Next Steps\n"+note.None, "## Next Steps\n\n---", 1),
+			[]string{"Next Steps"}},
 		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read",
 			"Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
 	} {
@@ -80,6 +85,22 @@ func TestPopulated(t *testing.T) {
 				t.Errorf("missing %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestMarkedOnce: a section that was left out stands in the summary once, whether its heading was there or not.
+func TestMarkedOnce(t *testing.T) {
+	features.Proves(t, "I4")
+	const left = "\n(none): the model left it out"
+	o := note.Outline{Sections: []note.Section{{Title: "Goal"}, {Title: "Progress"}, {Title: "Next Steps"}}}
+	for text, want := range map[string]string{
+		"## Goal\nship": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
+		"## Goal\nship\n\n## Progress\n\n## Next Steps": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
+		"## Progress\n## Goal\nship\n":                  "## Progress" + left + "\n## Goal\nship\n\n\n## Next Steps" + left,
+	} {
+		if got := o.MarkMissing(text); got != want || o.MarkMissing(got) != got {
+			t.Errorf("%q is marked\n%q, want\n%q", text, got, want)
+		}
 	}
 }
 

@@ -200,8 +200,8 @@ func fromRecord(r *abi.Record) *kagewasm.Report {
 	return &kagewasm.Report{Compacted: true, ReasonCode: r.ReasonCode, Reason: string(r.ReasonCode), Strategy: r.Strategy,
 		Source: &r.Source, Failures: r.Failures, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter, Superseded: r.Superseded, Inserted: r.Inserted,
-		Edited: r.Edited, Summary: r.Summary, AuditSummary: r.AuditSummary, Files: r.Files, Receipt: r.Receipt,
-		Window: max(1, r.TokensBefore)}
+		FirstKept: r.FirstKept, Edited: r.Edited, Summary: r.Summary, AuditSummary: r.AuditSummary, Files: r.Files,
+		Receipt: r.Receipt, Window: max(1, r.TokensBefore)}
 }
 
 func (p compactionPages) judge(r *http.Request) (*view, error) {
