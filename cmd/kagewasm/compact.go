@@ -122,9 +122,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	}
 	model, counter, tools, opts, plugins := m.model, m.counter, m.tools, m.opts, m.plugins
 	defer plugins.close(context.WithoutCancel(ctx))
-	if session.KeepsThinking(transcript.Format(f.to)) {
-		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
-	}
+	logged(session, transcript.Format(f.to), conf, &opts)
 	keep := f.learns(e, &opts)
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), in: path, out: f.out, dryRun: f.dryRun,
@@ -183,6 +181,13 @@ func meansOf(
 	}
 	m.opts, m.plugins, err = f.options(ctx, e, conf, m.counter, progress)
 	return m, err
+}
+
+// logged has the thinking in an agent's own log stay: the agent decides what it sends.
+func logged(s *transcript.Session, to transcript.Format, conf configured, opts *kagewasm.Options) {
+	if s.KeepsThinking(to) {
+		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
+	}
 }
 
 // finishCassette writes what plugins asked, and says so where not all is to be quiet.

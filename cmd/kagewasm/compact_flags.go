@@ -46,7 +46,8 @@ type compactFlags struct {
 	asJSON, quiet bool
 	strict        bool
 	noRecord      bool
-	keep          int // megabytes of sessions
+	fresh         bool // plugins begin with an empty memory, and nothing they keep is stored
+	keep          int  // megabytes of sessions
 	// given reports whether a flag was typed.
 	given func(flag string) bool
 }

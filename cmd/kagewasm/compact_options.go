@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/near"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -92,7 +93,12 @@ func (f *compactFlags) options(
 	if len(f.plugins)+len(conf.plugins()) == 0 {
 		return opts, nil, f.noPlugins()
 	}
-	l, err = openLoader(ctx, e, &f.pluginFlags, counter, model, false)
+	l, err = openLoaderOver(ctx, e, &f.pluginFlags, counter, model, func(kept abi.KV) abi.KV {
+		if f.fresh {
+			return kv.NewMemory(kv.Options{})
+		}
+		return kept
+	})
 	if err != nil {
 		return opts, nil, err
 	}

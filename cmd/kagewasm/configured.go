@@ -240,6 +240,16 @@ func (c configured) plugins() []config.Plugin {
 	return lists.Map(c.agent.Plugins(), func(name string) config.Plugin { return c.file.Plugins[name] })
 }
 
+// withoutPlugins are the same settings with no plugin in them.
+func (c configured) withoutPlugins() configured {
+	if c.agent != nil {
+		agent := *c.agent
+		agent.Compactor, agent.Observers = "", nil
+		c.agent = &agent
+	}
+	return c
+}
+
 // reads are the files that are read because of the configuration.
 func (c configured) reads() []files.File {
 	if c.file == nil {

@@ -46,7 +46,7 @@ memory and time limits on every call.`,
 	root.SetHelpCommand(newHelp(e))
 	root.SetHelpFunc(showHelp(e))
 	group(root,
-		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
+		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e), newReplay(e),
 		newSessions(e), newLost(e), newUndo(e), newApprove(e), newReject(e), newFlag(e), newStats(e), newAudit(e),
 		newBreaker(e),
 		newServe(e),

@@ -84,6 +84,7 @@ var layout = []row{
 	{pattern: "internal/rerun", may: []string{"abi", "hooks/...", ".", "session", "store", "tokens/..."}},
 	{pattern: "internal/service", may: []string{"abi", ".", "session", "store", "internal/record", "internal/turnend",
 		"internal/turns", "transcript/...", "tokens/...", "models/..."}},
+	{pattern: "internal/replay", may: []string{"abi", ".", "session", "tokens/..."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "session", "store", "transcript/...", "tokens/...", "models/...",
 		"internal/record", "internal/turnend", "internal/descent"}},

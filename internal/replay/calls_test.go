@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,6 +87,10 @@ func TestCallByCall(t *testing.T) {
 	if diff := got.Cost.Primary - cost; got.Cost.Unknown || diff > 1e-3 || diff < -1e-3 {
 		t.Errorf("cost %+v, want %v", got.Cost, cost)
 	}
+	o.TokenScale, o.Observe = 2, nil
+	if twice := run(t, o); math.Abs(twice.Cost.Primary-2*cost) > 1e-3 || twice.InputTokens != got.InputTokens {
+		t.Errorf("where a counted token is two of the model's: %+v, want a cost of %v", twice, 2*cost)
+	}
 }
 
 // TestCompactions: what compactions came to is counted, also in sum.
@@ -119,11 +124,14 @@ func TestCompactions(t *testing.T) {
 	if s.CachedShare < 0.5 || s.CachedShare > 0.95 || s.ReportedTokens != s.CachedTokens {
 		t.Errorf("cached %v, %d of them reported", s.CachedShare, s.ReportedTokens)
 	}
+	if s.LargestRequest == 0 || s.LargestRequest > 2_000 || s.OverWindow != 0 || s.WordsKept <= 0 {
+		t.Errorf("%+v", s)
+	}
 	sum := s
 	sum.Failures, sum.Reasons, sum.Strategies = nil, nil, nil
 	sum.Add(s)
 	if sum.Compactions != 2*compacted || sum.CachedShare != s.CachedShare || sum.Per100Calls != s.Per100Calls ||
-		sum.Summaries.Of != 2*compacted ||
+		sum.WordsKept != s.WordsKept || sum.LargestRequest != s.LargestRequest || sum.Summaries.Of != 2*compacted ||
 		sum.Reasons[abi.ReasonCompacted] != s.Reasons[abi.ReasonCompacted] ||
 		sum.Continuation.Compactions != 2*s.Continuation.Compactions {
 		t.Errorf("twice %+v\nis %+v", s, sum)
@@ -132,6 +140,40 @@ func TestCompactions(t *testing.T) {
 	if err != nil || !strings.Contains(string(doc), `"compactions_per_100_calls":`) ||
 		!strings.Contains(string(doc), `"task_continuation":{"compactions":`) {
 		t.Errorf("%s, %v", doc, err)
+	}
+}
+
+// TestCacheAfterACompaction: of the request behind a compaction the cache serves what stands before the note, and no
+// more: here the system prompt and the task. The largest request is the one before it.
+func TestCacheAfterACompaction(t *testing.T) {
+	features.Proves(t, "N3")
+	msgs := work(nil, nil)
+	o := options(t, msgs, oneCompaction(msgs, 1), bare)
+	o.Overhead = 7
+	cached, input, largest, compacted, last := 0, 0, 0, false, 0
+	o.Observe = func(s replay.Step) {
+		if !s.Sent {
+			return
+		}
+		n := o.Overhead
+		for i := range s.After {
+			n += counter.Message(&s.After[i])
+		}
+		switch {
+		case s.Results[0].Report.Compacted:
+			compacted, cached = true, cached+o.Overhead+counter.Message(&msgs[0])+counter.Message(&msgs[1])
+		case last > 0:
+			cached += last
+		}
+		last, input, largest = n, input+n, max(largest, n)
+	}
+	s := run(t, o)
+	if !compacted || s.CachedTokens != cached || s.InputTokens != input || s.LargestRequest != largest ||
+		s.OverWindow != 0 {
+		t.Errorf("compacted %v: %+v\nwant %d of %d cached, %d at most", compacted, s, cached, input, largest)
+	}
+	if s.WordsKept != 1 {
+		t.Errorf("nobody's words went, and %v are kept", s.WordsKept)
 	}
 }
 

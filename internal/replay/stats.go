@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"math"
+
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -21,6 +23,11 @@ type Stats struct {
 	ReportedTokens int     `json:"reported_cached_tokens"`
 	CachedShare    float64 `json:"cached_share"`
 	OutputTokens   int     `json:"output_tokens"`
+	// LargestRequest is the request with the most tokens.
+	LargestRequest int `json:"largest_request"`
+	// OverWindow are requests that were larger than the window: nothing compacts, and a provider would
+	// refuse them.
+	OverWindow int `json:"over_window"`
 
 	Compactions int `json:"compactions"`
 	// Per100Calls is compactions per 100 calls.
@@ -42,6 +49,10 @@ type Stats struct {
 	Reasons    map[abi.ReasonCode]int `json:"reasons,omitempty"`
 	Strategies map[string]int         `json:"strategies,omitempty"`
 
+	// WordsKept is the mean of what the reports of the compactions say: the share of persons'
+	// words in what went that the note has as they were written; 1 where nothing went.
+	WordsKept float64 `json:"words_kept"`
+	wordsKept float64 // in sum
 	// Summaries that have all their sections.
 	Summaries Share `json:"summary_completeness"`
 	// Failed are failed approaches still named after a compaction: of the last
@@ -91,13 +102,16 @@ type Cost struct {
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// sent takes in a call that was made.
-func (s *Stats) sent(r request, output int, prices *tokens.Prices) {
+// sent takes in a call that was made. A counted token is so many of the model's, which it is paid for.
+func (s *Stats) sent(r request, output int, prices *tokens.Prices, scale float64) {
+	of := func(counted int) int { return int(math.Round(float64(counted) * scale)) }
 	s.InputTokens += r.input
+	s.LargestRequest = max(s.LargestRequest, r.input)
 	s.CachedTokens += r.cached
 	s.OutputTokens += output
 	s.Cost.Unknown = s.Cost.Unknown || prices == nil
-	s.Cost.Primary += prices.Cost(tokens.Usage{CacheRead: r.cached, CacheWrite: r.input - r.cached, Output: output})
+	s.Cost.Primary += prices.Cost(tokens.Usage{CacheRead: of(r.cached), CacheWrite: of(r.input - r.cached),
+		Output: of(output)})
 }
 
 // took takes in a look at the session.
@@ -112,6 +126,7 @@ func (s *Stats) took(r *kagewasm.Report) {
 	s.TokensBefore += r.TokensBefore
 	s.TokensAfter += r.TokensAfter
 	s.Superseded += len(r.Superseded)
+	s.wordsKept += r.Metrics.WordsKept
 	s.Cost.Compactor += r.Cost.Compactor
 	s.Cost.Unknown = s.Cost.Unknown || r.Cost.PriceUnknown
 	if r.Fallback {
@@ -137,11 +152,13 @@ func (s *Stats) Add(o Stats) {
 		to *int
 		n  int
 	}{
-		{&s.Calls, o.Calls}, {&s.Unsent, o.Unsent}, {&s.InputTokens, o.InputTokens}, {&s.CachedTokens, o.CachedTokens},
+		{&s.Calls, o.Calls}, {&s.Unsent, o.Unsent}, {&s.OverWindow, o.OverWindow},
+		{&s.InputTokens, o.InputTokens}, {&s.CachedTokens, o.CachedTokens},
 		{&s.ReportedTokens, o.ReportedTokens}, {&s.OutputTokens, o.OutputTokens}, {&s.Compactions, o.Compactions},
 		{&s.Prunings, o.Prunings}, {&s.TokensBefore, o.TokensBefore}, {&s.TokensAfter, o.TokensAfter},
 		{&s.Superseded, o.Superseded}, {&s.Fallbacks, o.Fallbacks},
-		{&s.Continuation.Compactions, o.Continuation.Compactions}, {&s.Continuation.Continued, o.Continuation.Continued},
+		{&s.Continuation.Compactions, o.Continuation.Compactions},
+		{&s.Continuation.Continued, o.Continuation.Continued},
 		{&s.Continuation.Reread, o.Continuation.Reread}, {&s.Continuation.Lost, o.Continuation.Lost},
 		{&s.NamesListed, o.NamesListed}, {&s.NamesUsed, o.NamesUsed},
 	} {
@@ -156,6 +173,8 @@ func (s *Stats) Add(o Stats) {
 	merge(&s.Failures, o.Failures)
 	merge(&s.Reasons, o.Reasons)
 	merge(&s.Strategies, o.Strategies)
+	s.LargestRequest = max(s.LargestRequest, o.LargestRequest)
+	s.wordsKept += o.wordsKept
 	s.Cost.Compactor += o.Cost.Compactor
 	s.Cost.Primary += o.Cost.Primary
 	s.Cost.Unknown = s.Cost.Unknown || o.Cost.Unknown
@@ -173,6 +192,9 @@ func (s *Stats) ratios() {
 	s.CachedShare = ratio(s.CachedTokens, s.InputTokens)
 	s.Per100Calls = 100 * ratio(s.Compactions, s.Calls)
 	s.Ratio = ratio(s.TokensBefore, s.TokensAfter)
+	if s.WordsKept = 1; s.Compactions > 0 {
+		s.WordsKept = s.wordsKept / float64(s.Compactions)
+	}
 }
 
 func ratio(a, b int) float64 {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -33,6 +34,9 @@ type Options struct {
 	// Prices are the agent's model's. Default what the catalog knows of
 	// Session.Model.
 	Prices *tokens.Prices
+	// TokenScale is how many tokens of the model stand for one that is counted: see [tokens.Model]. Costs
+	// alone are in tokens of the model. Default 1.
+	TokenScale float64
 	// Missing names the sections that a summary should have and does not. Nil
 	// measures no completeness.
 	Missing func(summary string) []string
@@ -67,7 +71,8 @@ type Step struct {
 // The figures are those up to there.
 func Run(ctx context.Context, opts Options) (Stats, error) {
 	if opts.Compactor == nil || opts.Counter == nil {
-		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay", Message: "a compactor and a token counter are needed"}
+		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay",
+			Message: "a compactor and a token counter are needed"}
 	}
 	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead,
 		Journal: opts.Journal})
@@ -143,7 +148,7 @@ func (r *run) call(ctx context.Context, answer *abi.Message) error {
 func (r *run) dispatch(ctx context.Context, step *Step, answer abi.Message) error {
 	call := func(_ context.Context, msgs []abi.Message) ([]abi.Message, error) {
 		step.After, step.Sent = msgs, true
-		r.stats.sent(r.cache.sent(msgs), r.Counter.Message(&answer), r.Prices)
+		r.stats.sent(r.cache.sent(msgs), r.Counter.Message(&answer), r.Prices, cmp.Or(r.TokenScale, 1))
 		return []abi.Message{answer}, nil
 	}
 	for {
@@ -211,9 +216,14 @@ func (r *run) looked(step *Step) {
 			r.stats.Summaries.add(len(r.Missing(result.Report.Summary)) == 0)
 		}
 	}
-	if step.Sent && r.stats.Calls > 1 {
-		last := step.Results[len(step.Results)-1]
-		r.stats.ReportedTokens += last.Report.Metrics.Cache.PrefixTokens
+	if step.Sent {
+		last := &step.Results[len(step.Results)-1].Report
+		if r.stats.Calls > 1 {
+			r.stats.ReportedTokens += last.Metrics.Cache.PrefixTokens
+		}
+		if last.TokensAfter > last.Window {
+			r.stats.OverWindow++
+		}
 	}
 	if compacted {
 		r.compacted(step)

@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/replay"
+)
+
+// Replay is what `kagewasm replay --json` prints.
+type Replay struct {
+	Sessions []*ReplayedSession `json:"sessions"`
+	// Ways are the sums over all sessions.
+	Ways []ReplayedWay `json:"ways"`
+}
+
+// ReplayedSession is a session that was replayed by each way.
+type ReplayedSession struct {
+	File     string        `json:"file"`
+	Messages int           `json:"messages"`
+	Model    string        `json:"model,omitempty"`
+	Ways     []ReplayedWay `json:"ways"`
+}
+
+// ReplayedWay is what came of a way.
+type ReplayedWay struct {
+	Way string `json:"way"`
+	// Model and Window are those of a session, and absent in sums.
+	Model  string `json:"model,omitempty"`
+	Window int    `json:"window,omitempty"`
+	replay.Stats
+	// Points are the compactions of a session, in order.
+	Points []ReplayedPoint `json:"points,omitempty"`
+}
+
+// ReplayedPoint is a compaction of a replay.
+type ReplayedPoint struct {
+	// Call is the number of the call that it was made for, or behind which the turn ended, Arrived how many
+	// messages of the file had arrived by then.
+	Call         int    `json:"call"`
+	Arrived      int    `json:"arrived"`
+	Strategy     string `json:"strategy"`
+	TokensBefore int    `json:"tokens_before"`
+	TokensAfter  int    `json:"tokens_after"`
+}
+
+// Observe takes in a step of the replay.
+func (w *ReplayedWay) Observe(s replay.Step) {
+	for _, result := range s.Results {
+		if r := &result.Report; r.Compacted {
+			w.Points = append(w.Points, ReplayedPoint{Call: s.Call, Arrived: s.At, Strategy: r.Strategy,
+				TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter})
+		}
+	}
+}
+
+// Add adds a session.
+func (r *Replay) Add(s *ReplayedSession) {
+	r.Sessions = append(r.Sessions, s)
+	for i := range s.Ways {
+		if i == len(r.Ways) {
+			r.Ways = append(r.Ways, ReplayedWay{Way: s.Ways[i].Way})
+		}
+		r.Ways[i].Add(s.Ways[i].Stats)
+	}
+}
+
+// Replayed shows what came of each way, side by side: of each session, and of all.
+func Replayed(p Printer, r *Replay) {
+	for _, s := range r.Sessions {
+		first := &s.Ways[0]
+		p.Linef("%s  %s", p.paint(bold, s.File), p.paint(dim, fmt.Sprintf("%s, %s, %s, window %s",
+			Plural(s.Messages, "message"), Plural(first.Calls, "call"), orUnknown(s.Model), Number(first.Window))))
+		showWays(p, s.Ways)
+	}
+	if len(r.Sessions) > 1 {
+		p.Linef("%s", p.paint(bold, Plural(len(r.Sessions), "session")))
+		showWays(p, r.Ways)
+	}
+}
+
+func orUnknown(model string) string {
+	if model == "" {
+		return "no model"
+	}
+	return model
+}
+
+func showWays(p Printer, ways []ReplayedWay) {
+	var t table
+	t.head("way", "pruned", "compacted", "tokens sent", "largest", "cached", "cost", "words kept", "failures kept",
+		"goes on")
+	for i := range ways {
+		w := &ways[i]
+		words, failures, goes := "-", "-", "-"
+		if w.Compactions > 0 {
+			words = fmt.Sprintf("%.0f%%", 100*w.WordsKept)
+			if w.Failed.Of > 0 {
+				failures = fmt.Sprintf("%.0f%%", w.Failed.Percent())
+			}
+			goes = fmt.Sprintf("%.0f%%", w.Continuation.Percent())
+		}
+		t.row(w.Way, Number(w.Prunings), Number(w.Compactions), Number(w.InputTokens), Number(w.LargestRequest),
+			fmt.Sprintf("%.1f%%", 100*w.CachedShare), costOf(w.Cost), words, failures, goes)
+	}
+	t.print(p)
+	for i := range ways {
+		for _, note := range notesOf(&ways[i]) {
+			p.Linef("  %s %s: %s", p.paint(yellow, "note"), ways[i].Way, note)
+		}
+	}
+}
+
+func costOf(c replay.Cost) string {
+	if c.Unknown {
+		return "unknown"
+	}
+	return fmt.Sprintf("$%.3f", c.Primary+c.Compactor)
+}
+
+// notesOf says what makes the figures of a way others than they seem.
+func notesOf(w *ReplayedWay) (notes []string) {
+	if w.Unsent > 0 {
+		notes = append(notes, fmt.Sprintf("%s of %s did not fit the window, and are not in the figures",
+			Number(w.Unsent), Plural(w.Calls, "call")))
+	}
+	if w.OverWindow > 0 {
+		notes = append(notes, fmt.Sprintf("%s of %s had more tokens than the window: a provider refuses them",
+			Number(w.OverWindow), Plural(w.Calls, "call")))
+	}
+	if w.Fallbacks > 0 || len(w.Failures) > 0 {
+		codes := lists.Map(slices.Sorted(maps.Keys(w.Failures)), func(code abi.Code) string {
+			return fmt.Sprintf("%s × %d", code, w.Failures[code])
+		})
+		notes = append(notes, fmt.Sprintf("%s by drop in its place (%s)", Plural(w.Fallbacks, "compaction"),
+			strings.Join(codes, ", ")))
+	}
+	if w.Cost.Compactor > 0 {
+		notes = append(notes, fmt.Sprintf("$%.3f of its cost is for summaries", w.Cost.Compactor))
+	}
+	return notes
+}
