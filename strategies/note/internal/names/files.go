@@ -3,6 +3,8 @@ package names
 import (
 	"iter"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // folded is the folder that a path is listed under at most, with the slash behind it, and what
@@ -102,8 +104,21 @@ func (f *folder) lines(around string, in map[string]string) {
 	}
 }
 
-// writeFiles writes paths, those of a folder on one line where that is shorter.
-func writeFiles(b *strings.Builder, items []*item) {
+// writeFiles writes paths, those of a folder on one line where that is shorter. Where others are relative to a root,
+// folders that stand as they were written have a mark: what they are relative to is not known.
+func writeFiles(b *strings.Builder, items []*item, root bool) {
+	asWritten := func(it *item) bool {
+		return root && !it.rooted && it.use == mentioned && strings.IndexByte("/~$", it.name[0]) < 0
+	}
+	writeFolders(b, lists.Filter(items, func(it *item) bool { return !asWritten(it) }), "")
+	writeFolders(b, lists.Filter(items, asWritten), unknownAbove)
+}
+
+// unknownAbove begins a folder of which the folders above it are not known.
+const unknownAbove = "…/"
+
+// writeFolders writes paths, those of a folder on one line where that is shorter, each with a mark before it.
+func writeFolders(b *strings.Builder, items []*item, mark string) {
 	in := make(map[string]string)
 	foldersOf(items)[""].lines("", in)
 	lines := make(map[string]*strings.Builder)
@@ -116,7 +131,7 @@ func writeFiles(b *strings.Builder, items []*item) {
 			line = &strings.Builder{}
 			line.WriteString("-")
 			if folder != "" {
-				line.WriteString(" " + folder + ":")
+				line.WriteString(" " + mark + folder + ":")
 			}
 			lines[folder] = line
 			order = append(order, folder)

@@ -52,6 +52,8 @@ type picked struct {
 	lists [numLists][]*item
 	// below is how many of the paths of a list lie below a folder.
 	below map[under]int
+	// root: some paths are relative to a folder that the note names.
+	root bool
 	// more says how many files of a list there was no room for, empty where there was for all.
 	more [numLists]string
 }
@@ -71,7 +73,7 @@ const maxMisses = 1000
 // pick chooses the best names that fit. Names already shown elsewhere, or
 // inside a longer name, are left out.
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
-	p := &picked{below: make(map[under]int)}
+	p := &picked{below: make(map[under]int), root: l.root != ""}
 	left, misses := budget, 0
 	most := [numLists]int{listPaths: math.MaxInt, listShort: math.MaxInt, listSymbols: math.MaxInt,
 		listModified: math.MaxInt, listRead: math.MaxInt, listNumbers: budget / numberPart}
@@ -291,7 +293,7 @@ func (p *picked) text(k list) string {
 		return b.String() + "\n"
 	}
 	b.WriteString("\n")
-	writeFiles(&b, items)
+	writeFiles(&b, items, p.root)
 	if p.more[k] != "" {
 		b.WriteString("- " + p.more[k] + "\n")
 	}

@@ -149,7 +149,9 @@ func (e *entries) files(line string, u use) {
 			word += " " + rest
 		}
 		if d, ok := strings.CutSuffix(word, "/:"); ok && dir == "" && e.section != "" {
-			if dir = d + "/"; d == "." {
+			if written, ok := strings.CutPrefix(d, unknownAbove); ok && written != "" {
+				dir = written + "/"
+			} else if dir = d + "/"; d == "." {
 				dir = root
 			} else if strings.IndexByte("/~$", dir[0]) < 0 && ending(dir) == dir {
 				dir = root + dir
