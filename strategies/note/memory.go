@@ -17,7 +17,8 @@ type Memory struct {
 	fuller   remembered[string, string]
 	written  remembered[string, string]
 	reports  remembered[string, string]
-	longer   map[string]string // of reports in short what more of them is
+	fullest  remembered[string, string]
+	reported map[string]string // reports by what they are in short, empty where several are
 	asked    remembered[string, ask]
 	offers   remembered[string, string]
 	findings remembered[string, []finding]

@@ -96,22 +96,36 @@ func onlyAnnounces(line string) bool {
 // announcingWords begin sentences of a report that only announce what follows.
 var announcingWords = newVocabulary("announcing")
 
-// report is what another agent reported, in short. What more of it is stays known.
+// report is what another agent reported, in short. The report stays known by that, where no other one reads so.
 func (m *Memory) report(text string) string {
 	short := m.reports.of(text, report)
-	if _, met := m.longer[short]; !met {
-		if m.longer == nil {
-			m.longer = make(map[string]string)
-		}
-		m.longer[short] = fullReport(text)
+	if m.reported == nil {
+		m.reported = make(map[string]string)
 	}
+	if known, met := m.reported[short]; met && known != text {
+		text = ""
+	}
+	m.reported[short] = text
 	return short
+}
+
+// longer is more of a report than in short, empty where no more is known.
+func (m *Memory) longer(short string) string {
+	if text := m.reported[short]; text != "" {
+		return m.fullest.of(text, fullReport)
+	}
+	return ""
 }
 
 // moreOf is a line that tells a report with more of it, where more is known.
 func (m *Memory) moreOf(line string) string {
-	if call, short, ok := strings.Cut(line, ": "); ok && m.longer[short] != "" {
-		return call + ": " + m.longer[short]
+	for i := range len(line) {
+		if !strings.HasPrefix(line[i:], ": ") { // what the agent was asked may hold one too
+			continue
+		}
+		if more := m.longer(line[i+2:]); more != "" {
+			return line[:i+2] + more
+		}
 	}
 	return line
 }

@@ -255,6 +255,32 @@ func TestReportsInFull(t *testing.T) {
 	}
 }
 
+// TestReportsThatBeginAlike: of two reports that read the same in short each is told as it is, or in short.
+func TestReportsThatBeginAlike(t *testing.T) {
+	features.Proves(t, "N13")
+	task := func(id, what string) []abi.Message {
+		msgs := called("Task", map[string]any{"description": "Find: the " + what, "prompt": "Find it."},
+			strings.Repeat("The store is read line by line, and each line is held against the index. ", 12)+
+				"The "+what+" is safe to delete.", false)
+		msgs[0].ToolCalls[0].ID, msgs[1].ToolCallID = id, id
+		return msgs
+	}
+	long := said(strings.Repeat("It is being looked at. ", 4000))
+	s := gone(session("Mend it.", task("a", "alpha"), task("b", "beta"), said("I see."), "And now?", long))
+	s.Gone[len(s.Gone)-2], s.Gone[len(s.Gone)-1] = false, false
+	for line := range strings.Lines(thread(write(s, note.Options{Budget: 4000}))) {
+		if strings.HasPrefix(line, "- Reported") && strings.Contains(line, "is safe") &&
+			strings.Contains(line, "the beta") == strings.Contains(line, "The alpha") {
+			t.Errorf("%s", line)
+		}
+	}
+	one := gone(session("Mend it.", task("a", "alpha"), said("I see."), "And now?", long))
+	one.Gone[len(one.Gone)-2], one.Gone[len(one.Gone)-1] = false, false
+	if got := thread(write(one, note.Options{Budget: 4000})); !strings.Contains(got, "The alpha is safe to delete.") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestReportsNameTheirSections: of a report with sections and parts the sections that are left out are named, and not
 // those of which something is told.
 func TestReportsNameTheirSections(t *testing.T) {

@@ -284,8 +284,7 @@ func TestSmallTalkGoesFirst(t *testing.T) {
 		wrong = "no, we want them in the container, and on the next submit we move them to the chat and add them to " +
 			"the context"
 	)
-	talk := []string{"wow", "jesus, everything works, you are a monster", "thanks, that was quick",
-		"cool, i like how it looks now"}
+	talk := []string{"wow", "jesus, you are a monster", "thanks, that was quick", "cool, love it"}
 	msgs := session("Untangle the modes.", said("Untangled."))
 	var asks []string
 	for i, words := range talk {

@@ -1,13 +1,11 @@
 package note
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Small talk asks for nothing and tells nothing: it goes first where there is no room for all words. Each word counts:
@@ -17,7 +15,6 @@ import (
 var (
 	politePhrases = newVocabulary("small talk")
 	politeFillers = newVocabulary("polite") // beside these
-	praisingWords = newVocabulary("praising")
 )
 
 // smallTalk reports whether words of a person are small talk. One that asks something waits for an answer.
@@ -53,39 +50,18 @@ func onlyPolite(text string) (polite bool) {
 			low = low[size:]
 			continue
 		}
-		phrase, filler, praise := politePhrases.longest(low), politeFillers.longest(low), praisingWords.longest(low)
-		switch size := max(phrase, filler, praise); {
-		case size == 0:
+		phrase, filler := politePhrases.longest(low), politeFillers.longest(low)
+		switch {
+		case max(phrase, filler) == 0:
 			return false
-		case size == phrase:
-			low, polite = low[size:], true
-		case size == filler:
-			low = low[size:]
+		case phrase >= filler:
+			low, polite = low[phrase:], true
 		default:
-			clause := low[:len(low)-len(strings.TrimLeftFunc(low, inClause))]
-			if !polite || !praises(clause) {
-				return false
-			}
-			low = low[len(clause):]
+			low = low[filler:]
 		}
 	}
 	return polite
 }
-
-// inClause reports whether a clause goes on with a rune.
-func inClause(r rune) bool { return !strings.ContainsRune(",;:.!?()", r) }
-
-// praises reports whether a clause in lower case is praise in words of its own, and no other one is joined to it: that
-// may be an order.
-func praises(clause string) bool {
-	const most = 8
-	words := strings.Fields(clause)
-	return len(words) <= most && !slices.ContainsFunc(words[:len(words)-1], func(w string) bool { return joinedBy[w] })
-}
-
-// joinedBy are words that join a clause to another one.
-var joinedBy = set.Of("and", "but", "then", "so", "now", "please", "und", "aber", "dann", "et", "mais", "puis", "y",
-	"pero")
 
 // longest is how long the longest of the words is that a text in lower case begins with, in bytes, and ends in it: no
 // letter goes on behind it but in scripts without spaces. It is 0 where there is none.

@@ -60,7 +60,7 @@ func withoutReports(steps []step, v *view) []step {
 		if ok && slices.ContainsFunc(v.came, func(lines []string) bool {
 			return slices.ContainsFunc(lines, func(line string) bool {
 				return strings.HasPrefix(line, work.Reported) &&
-					(strings.HasSuffix(line, ": "+said) || strings.HasSuffix(line, ": "+v.memory.longer[said]))
+					(strings.HasSuffix(line, ": "+said) || strings.HasSuffix(line, ": "+v.memory.longer(said)))
 			})
 		}) {
 			steps[i].did = call

@@ -83,7 +83,10 @@ func (a *Action) OnlyLooks() bool {
 		if c.SetsScene() {
 			continue
 		}
-		if len(c.Words) == 0 || slices.ContainsFunc(c.Words, func(w string) bool { return looksNot[w] }) ||
+		if len(c.Words) == 0 || slices.ContainsFunc(c.Words, func(w string) bool {
+			option, _, _ := strings.Cut(w, "=")
+			return looksNot[option]
+		}) ||
 			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }) {
 			return false
 		}

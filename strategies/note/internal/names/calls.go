@@ -26,7 +26,7 @@ func (b *builder) call(c *abi.ToolCall) {
 		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
 		case toolcall.IsPathKey(key):
 			b.subject(value, mentioned)
-		case lineKeys[key]:
+		case lineKeys[key] && isLines(value):
 			b.text(value, weightCall, readBy(b.calls[c.ID]))
 		default:
 			b.text(value, weightCall, "")

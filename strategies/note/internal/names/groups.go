@@ -52,6 +52,8 @@ type picked struct {
 	lists [numLists][]*item
 	// below is how many of the paths of a list lie below a folder.
 	below map[under]int
+	// files are those of which lines are chosen, by their names.
+	files map[string]bool
 	// root: some paths are relative to a folder that the note names.
 	root bool
 	// more says how many files of a list there was no room for, empty where there was for all.
@@ -73,7 +75,7 @@ const maxMisses = 1000
 // pick chooses the best names that fit. Names already shown elsewhere, or
 // inside a longer name, are left out.
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
-	p := &picked{below: make(map[under]int), root: l.root != ""}
+	p := &picked{below: make(map[under]int), files: make(map[string]bool), root: l.root != ""}
 	left, misses := budget, 0
 	most := [numLists]int{listPaths: math.MaxInt, listShort: math.MaxInt, listSymbols: math.MaxInt,
 		listModified: math.MaxInt, listRead: math.MaxInt, listNumbers: budget / numberPart}
@@ -103,6 +105,9 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		left -= cost
 		most[k] -= cost
 		p.lists[k] = append(p.lists[k], it)
+		if it.file != "" {
+			p.files[base(it.file)] = true
+		}
 		for folder := range it.folders() {
 			p.below[under{k, folder}]++
 		}
@@ -238,7 +243,7 @@ func (p *picked) cost(it *item, count func(string) int) int {
 	k := it.list()
 	text := listSeparator + it.name
 	if k == listNumbers {
-		text = lineText(p.lists[k], it)
+		text = lineText(p.files, it)
 	}
 	for folder := range it.folders() {
 		n := p.below[under{k, folder}]
@@ -277,7 +282,7 @@ func (p *picked) text(k list) string {
 	var b strings.Builder
 	b.WriteString(heads[k])
 	if k == listNumbers {
-		for entry := range numbered(items) {
+		for _, entry := range numbered(items) {
 			b.WriteString(listSeparator + entry)
 		}
 		return b.String() + "\n"

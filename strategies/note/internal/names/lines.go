@@ -2,7 +2,6 @@ package names
 
 import (
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -26,7 +25,7 @@ func (it *item) of(file string) {
 }
 
 // oneFile stands for the file of a number at the beginning of a line, a colon behind it: the one that was searched.
-const oneFile = ":"
+const oneFile = "\x00"
 
 // fileOf is the file that a mention is a line of, in the output of a call that read one file alone, or of none.
 func (m *mention) fileOf(searched string) string {
@@ -39,28 +38,10 @@ func (m *mention) fileOf(searched string) string {
 // searched is the one file in which a call looked for something, with the numbers of lines; empty where that is none or
 // several.
 func searched(a *action.Action) string {
-	if a.Script == "" {
-		if a.Searches() {
-			return readBy(a)
-		}
-		return ""
+	if file, numbered := a.Searched(); numbered && file != "" {
+		return oneOf([]string{file})
 	}
-	var paths []string
-	for i := range a.Commands {
-		if words := a.Commands[i].Words; len(words) > 2 && greps[words[0]] && slices.ContainsFunc(words, numbersLines) {
-			paths = append(paths, words[len(words)-1]) // what is searched comes last
-		}
-	}
-	return oneOf(paths)
-}
-
-// greps are programs that look for something in files.
-var greps = set.Of("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack")
-
-// numbersLines reports whether an option has such a program tell the numbers of lines: -n, -rn.
-func numbersLines(option string) bool {
-	return option == "--line-number" || len(option) > 1 && option[0] == '-' && option[1] != '-' &&
-		strings.Contains(option, "n")
+	return ""
 }
 
 // readBy is the one file that a call reads, empty where that is none or several.
@@ -78,12 +59,11 @@ func readBy(a *action.Action) string {
 // oneOf is the file that all of these are, empty where they are several, or none is a file.
 func oneOf(paths []string) (file string) {
 	for _, p := range paths {
-		switch name := lastTwo(p); {
-		case !isFile(name) || file != "" && file != name:
+		name := lastTwo(p)
+		if !isFile(name) || file != "" && file != name {
 			return ""
-		default:
-			file = name
 		}
+		file = name
 	}
 	return file
 }
@@ -106,6 +86,18 @@ func isFile(name string) bool {
 // lineKeys are the arguments of calls that say which lines of a file they are about.
 var lineKeys = set.Of("offset", "line", "line_number", "start_line", "end_line", "startLine", "endLine", "view_range")
 
+// isLines reports whether a value is a number of a line, or several: greater ones count bytes.
+func isLines(value string) bool {
+	const most = 4 // digits
+	numbers := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("[], \n", r) })
+	for _, n := range numbers {
+		if clip.Digits(n) != len(n) || len(n) > most {
+			return false
+		}
+	}
+	return len(numbers) > 0
+}
+
 // fileBefore is the file that the word at start stands behind, where what is before that is a file with a known
 // extension that ends at end.
 func fileBefore(s string, from, end, start int) string {
@@ -120,35 +112,25 @@ func fileBefore(s string, from, end, start int) string {
 
 // numbered are the entries of a list of numbers: those that are lines of a file stand where the first of them does. Its
 // folder stands with it where two files have the same name.
-func numbered(items []*item) iter.Seq[string] {
+func numbered(items []*item) (entries []string) {
 	folders := placesOf(items)
-	same := func(a, b *item) bool {
-		return a.file == b.file || base(a.file) == base(b.file) && folders[base(a.file)] < 2
-	}
-	return func(yield func(string) bool) {
-		told := make([]bool, len(items))
-		for i, it := range items {
-			if told[i] {
-				continue
-			}
-			entry := it.name
-			if it.file != "" {
-				entry = it.file + lineMark + it.name
-				if folders[base(it.file)] < 2 {
-					entry = base(entry)
-				}
-				for k := i + 1; k < len(items); k++ {
-					if items[k].file != "" && same(it, items[k]) {
-						entry += linesMark + items[k].name
-						told[k] = true
-					}
-				}
-			}
-			if !yield(entry) {
-				return
-			}
+	at := make(map[string]int) // the entry of a file
+	for _, it := range items {
+		file := it.file
+		if folders[base(file)] < 2 {
+			file = base(file)
 		}
+		if i, met := at[file]; met && file != "" {
+			entries[i] += linesMark + it.name
+			continue
+		}
+		at[file] = len(entries)
+		if file != "" {
+			file += lineMark
+		}
+		entries = append(entries, file+it.name)
 	}
+	return entries
 }
 
 // placesOf is in how many folders files of one name lie: of some an earlier note told the name alone.
@@ -163,17 +145,16 @@ func placesOf(items []*item) map[string]int {
 	return folders
 }
 
-// lineText is what one more number adds to a list of these.
-func lineText(items []*item, it *item) string {
-	if it.file == "" {
+// lineText is what one more number adds to a list of these, where files are told.
+func lineText(told map[string]bool, it *item) string {
+	switch file := base(it.file); {
+	case file == "":
 		return listSeparator + it.name
+	case told[file]:
+		return linesMark + it.name
+	default:
+		return listSeparator + file + lineMark + it.name
 	}
-	for _, other := range items {
-		if base(other.file) == base(it.file) {
-			return linesMark + it.name
-		}
-	}
-	return listSeparator + base(it.file) + lineMark + it.name
 }
 
 // readNumbers reads an entry of such a list back.

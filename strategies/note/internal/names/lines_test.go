@@ -34,7 +34,13 @@ func TestLinesOfFiles(t *testing.T) {
 		{"at the beginning of a line that was only shown", "Bash", args{"command": "cat ports.yaml"}, "8080: web\n",
 			"8080"},
 		{"of a search without numbers", "Bash", args{"command": "grep web ports.yaml"}, "8080: web\n", "8080"},
-		{"of a search by a tool", "Grep", args{"pattern": "take", "path": "store/lease.go"}, "221:take()\n", "lease.go:221"},
+		{"of a search by a tool", "Grep", args{"pattern": "take", "path": "store/lease.go"},
+			"221:take()\n", "lease.go:221"},
+		{"of one that may have told none", "Grep", args{"pattern": "web", "path": "ports.yaml"}, "8080: web\n", "8080"},
+		{"of a list that was searched", "Bash", args{"command": "ps aux | grep -n server.py"}, "1221:root python\n", "1221"},
+		{"of a search beside what shows another file", "Bash", args{"command": "grep -n take a.go; cat ports.yaml"},
+			"8080: web\n", "8080"},
+		{"that a call asks for in bytes", "Read", args{"file_path": "book.md", "offset": 50000}, "", "50000"},
 		{"behind what is no file", "Bash", args{"command": "sh look.sh"}, "example.com:8080:take()\n", "8080"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

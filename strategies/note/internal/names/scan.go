@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // class is what kind of name an item is.
@@ -72,7 +73,7 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 		if listing && fresh {
 			sizes = isMode(s[start:i])
 			start = afterLineNumber(s, start, i)
-			if i < len(s) && s[i] == ':' && start < i && clip.Digits(s[start:i]) == i-start {
+			if i < len(s) && s[i] == ':' && start < i && clip.Digits(s[start:i]) == i-start && action.IsLine(s[i+1:]) {
 				file = oneFile
 			}
 		}

@@ -1,11 +1,15 @@
 package work
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
@@ -19,8 +23,12 @@ const hitFiles = 3
 var nothingFound = []string{"No matches found", "No files found", "No results found", "No matches."}
 
 // hits is where a search found something; empty where its output does not say so. A list of files alone counts where a
-// tool that searches has put it out: of commands it is what they list.
+// tool that searches has put it out.
 func hits(a *action.Action, text string) string {
+	one, numbered := a.Searched()
+	if !numbered {
+		return ""
+	}
 	for _, none := range nothingFound {
 		if strings.HasPrefix(strings.TrimSpace(text), none) {
 			return Result + "nothing"
@@ -30,24 +38,19 @@ func hits(a *action.Action, text string) string {
 	lines := make(map[string][]string)
 	for line := range strings.Lines(text) {
 		file, n := hit(strings.TrimRight(line, "\r\n"))
-		switch {
-		case n == "" && (file == "" || a.Script != ""):
+		if file = cmp.Or(file, one); file == "" || file == one && n == "" || n == "" && a.Script != "" {
 			continue
-		case file == "" && path.Ext(a.Path()) == "":
-			continue // of which file is not known
-		case file == "":
-			file = a.Path()
 		}
-		if _, met := lines[file]; !met {
+		list, met := lines[file]
+		if !met {
 			files = append(files, file)
 		}
-		if n != "" {
-			lines[file] = append(lines[file], n)
-		} else if lines[file] == nil {
-			lines[file] = []string{}
+		if n != "" && !slices.Contains(list[max(0, len(list)-hitFiles):], n) {
+			list = append(list, n)
 		}
+		lines[file] = list
 	}
-	return counted(files, func(file string) string {
+	return counted(files, isPart(text), func(file string) string {
 		name, list := path.Base(file), lines[file]
 		if len(list) == 0 {
 			return name
@@ -60,19 +63,24 @@ func hits(a *action.Action, text string) string {
 	})
 }
 
+// isPart reports whether an output says that it is only a part of what there was.
+func isPart(text string) bool {
+	return toolcall.HasAny(text, []string{"<persisted-output>", "[Showing results with pagination", "truncated",
+		"Truncated"})
+}
+
 // hit is the file and the number of a line of output that a search found: "a.go:12:text", "12:text" without the file,
 // and a file alone.
 func hit(line string) (file, number string) {
 	head, rest, ok := strings.Cut(line, ":")
-	switch n := clip.Digits(head); {
-	case !ok && strings.Contains(line, "/") && !strings.ContainsAny(line, " \t<>") && isExt(path.Ext(line)):
+	isFile := !strings.ContainsAny(head, " \t<>") && (isExt(path.Ext(head)) || strings.HasPrefix(head, "/"))
+	n := clip.Digits(rest)
+	switch {
+	case !ok && isFile && strings.Contains(line, "/"):
 		return line, ""
-	case !ok, head == "":
-		return "", ""
-	case n == len(head):
+	case ok && head != "" && clip.Digits(head) == len(head) && action.IsLine(rest):
 		return "", head
-	}
-	if n := clip.Digits(rest); n > 0 && strings.HasPrefix(rest[n:], ":") && !strings.ContainsAny(head, " \t") {
+	case ok && isFile && n > 0 && strings.HasPrefix(rest[n:], ":"):
 		return head, rest[:n]
 	}
 	return "", ""
@@ -83,37 +91,90 @@ func isExt(ext string) bool {
 	return len(ext) > 1 && len(ext) < 7 && !strings.ContainsAny(ext, "-{}();=")
 }
 
-// differs tells the files of a diff, each with the lines that came and went; empty where the text is none.
+// differs tells the files of a diff, each with the lines that came and went; empty where the text is none. A file of
+// which a part is not there is told without.
 func differs(text string) string {
 	var files []string
-	came, went := make(map[string]int), make(map[string]int)
-	file, within := "", false // a file, within a part of it
+	changed := make(map[string]*lineCounts)
+	var f *lineCounts // of the file
+	old, now := 0, 0  // lines that the part has still
 	for line := range strings.Lines(text) {
+		if old+now > 0 && (line[0] == ' ' || line[0] == '+' || line[0] == '-' || line[0] == '\\' || line == "\n") {
+			if line[0] != '+' && line[0] != '\\' {
+				old--
+			}
+			if line[0] != '-' && line[0] != '\\' {
+				now--
+			}
+			f.came, f.went = f.came+isSign(line, '+'), f.went+isSign(line, '-')
+			continue
+		}
+		if f != nil && (old != 0 || now != 0) {
+			f.short = true
+		}
+		old, now = 0, 0
 		switch rest, begins := strings.CutPrefix(line, "diff --git "); {
 		case begins:
 			_, name, ok := strings.Cut(strings.TrimSpace(rest), " b/")
-			if within = false; ok {
-				file = name
-				files = append(files, file)
+			if f = nil; !ok || name == "" || strings.HasSuffix(name, `"`) {
+				continue
 			}
-		case strings.HasPrefix(line, "@@ "):
-			within = file != ""
-		case within && line[0] == '+':
-			came[file]++
-		case within && line[0] == '-':
-			went[file]++
+			if f = changed[name]; f == nil {
+				f = &lineCounts{}
+				changed[name], files = f, append(files, name)
+			}
+		case f != nil && strings.HasPrefix(line, "@@ "):
+			old, now = hunk(line)
 		}
 	}
-	return counted(files, func(file string) string {
-		if came[file]+went[file] == 0 {
-			return path.Base(file) // it is no text, or was moved
+	if f != nil && (old != 0 || now != 0) {
+		f.short = true
+	}
+	return counted(files, isPart(text), func(file string) string {
+		if c := changed[file]; !c.short && c.came+c.went > 0 {
+			return fmt.Sprintf("%s +%d -%d", path.Base(file), c.came, c.went)
 		}
-		return fmt.Sprintf("%s +%d -%d", path.Base(file), came[file], went[file])
+		return path.Base(file) // it is no text, was moved, or not all of it is there
 	})
 }
 
-// counted tells the first of some files, and how many more there are.
-func counted(files []string, tell func(file string) string) string {
+// lineCounts are how many lines of a file came and went. Short: a part of the diff is not there.
+type lineCounts struct {
+	came, went int
+	short      bool
+}
+
+func isSign(line string, sign byte) int {
+	if line[0] == sign {
+		return 1
+	}
+	return 0
+}
+
+// hunk is how many lines a part of a diff has of the old file and of the new one: "@@ -12,3 +12,4 @@".
+func hunk(line string) (old, now int) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return 0, 0
+	}
+	return lengthOf(fields[1]), lengthOf(fields[2])
+}
+
+// lengthOf is how many lines "-12,3" has; one, where it does not say.
+func lengthOf(span string) int {
+	_, length, ok := strings.Cut(span, ",")
+	if !ok {
+		return 1
+	}
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// counted tells the first of some files, and how many more there are, as far as that is known.
+func counted(files []string, part bool, tell func(file string) string) string {
 	if len(files) == 0 {
 		return ""
 	}
@@ -122,7 +183,10 @@ func counted(files []string, tell func(file string) string) string {
 		told = append(told, tell(file))
 	}
 	text := Result + strings.Join(told, ", ")
-	if more := len(files) - hitFiles; more > 0 {
+	switch more := len(files) - hitFiles; {
+	case part:
+		text += " and more"
+	case more > 0:
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
@@ -10,7 +11,7 @@ import (
 // TestHits: a search is told with the files and lines where it found something, and with nothing where it found none.
 func TestHits(t *testing.T) {
 	features.Proves(t, "N13")
-	one := &action.Action{Files: []action.File{{Path: "store/lease.go"}}}
+	one := &action.Action{Tool: "Grep", Files: []action.File{{Path: "store/lease.go"}}}
 	for _, tc := range []struct {
 		why, text, want string
 		a               *action.Action
@@ -26,12 +27,18 @@ func TestHits(t *testing.T) {
 			" → a.go:1, b.go:2, c.go:3 and 2 more", nil},
 		{"none", "No matches found\n\n[Showing results with pagination = limit: 3, offset: 0]", " → nothing", nil},
 		{"what a command lists", "store/lease.go\nstore/v0.7.9\n", "", &action.Action{Script: "find ."}},
+		{"a part of it", "a/x.go:1:a\n\n[Showing results with pagination = limit: 30, offset: 0]", " → x.go:1 and more", nil},
+		{"times of a log", "2026-11-29T20:14:03 started\n2026-11-29T20:15:03 ended\n", "", nil},
+		{"a list of ports", "8080: web\n9090: metrics\nlocalhost:8080: up\n", "", one},
+		{"what a command shows", "12:take()\n", "", action.OfScript("cat store/lease.go")},
+		{"what grep of a command found", "12:take()\n40:take()\n", " → lease.go:12,40",
+			action.OfScript("grep -n take store/lease.go | head -5")},
 		{"prose", "It says: no such thing, see a/b.go", "", nil},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			a := tc.a
 			if a == nil {
-				a = &action.Action{}
+				a = &action.Action{Tool: "Grep"}
 			}
 			if got := hits(a, tc.text); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
@@ -48,7 +55,15 @@ func TestDiffers(t *testing.T) {
 	if got, want := differs(diff), " → lease.go +2 -1, x.png"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := differs("--- a\n+++ b\n"); got != "" {
-		t.Errorf("%q of no diff", got)
+	for why, tc := range map[string][2]string{
+		"no diff":          {"--- a\n+++ b\n", ""},
+		"cut off":          {diff[:strings.Index(diff, "+c")], " → lease.go"},
+		"text behind":      {diff[:strings.Index(diff, "diff --git a/x")] + "\n- one\n- two\n", " → lease.go +2 -1"},
+		"a name in quotes": {"diff --git \"a/x y.go\" \"b/x y.go\"\n@@ -1 +1 @@\n-a\n+b\n", ""},
+		"twice":            {diff + diff, " → lease.go +4 -2, x.png"},
+	} {
+		if got := differs(tc[0]); got != tc[1] {
+			t.Errorf("%s: %q, want %q", why, got, tc[1])
+		}
 	}
 }

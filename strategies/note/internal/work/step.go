@@ -199,15 +199,28 @@ func withTests(why, text string) string {
 
 // sought is what a search looks for, and where; of another look-up what it is about.
 func sought(a *action.Action) string {
-	if !a.Searches() || len(a.Files) == 0 {
+	if !a.Searches() {
 		return ending(a.About)
+	}
+	if len(a.Files) == 0 {
+		return ending(a.About) + onlyFiles(a)
 	}
 	for _, arg := range a.Args {
 		if arg.Value != a.Path() && slices.Contains(patternKeys, arg.Key) {
-			return "\"" + arg.Value + "\"" + " in " + ending(a.Path())
+			return "\"" + arg.Value + "\"" + " in " + ending(a.Path()) + onlyFiles(a)
 		}
 	}
-	return ending(a.About)
+	return ending(a.About) + onlyFiles(a)
+}
+
+// onlyFiles says which files of a folder a search looked in, where it did not look in all.
+func onlyFiles(a *action.Action) string {
+	for _, arg := range a.Args {
+		if slices.Contains([]string{"glob", "include", "type", "file_pattern"}, arg.Key) && arg.Value != "" {
+			return " (" + arg.Value + ")"
+		}
+	}
+	return ""
 }
 
 // patternKeys are names of arguments that hold what a search looks for.
