@@ -251,7 +251,7 @@ func (e *exchange) forPolicy() abi.Session {
 }
 
 // floor is the least size at which a compaction can be due. What the last look found holds up to a bound, and no
-// further.
+// further, but where that look could not get below the bound.
 func (e *exchange) floor() int {
 	policy, err := e.policy()
 	if err != nil {
@@ -269,13 +269,16 @@ func (e *exchange) floor() int {
 	if !e.cold {
 		floor = max(floor, e.branch.quiet+1)
 	}
+	if (extent{e}).held() {
+		return floor
+	}
 	return min(floor, bound(e, &when))
 }
 
 // bound is the size up to which no bound is passed that the policy sets in tokens or bytes: 0 where one is.
 func bound(e *exchange, when *kagewasm.When) int {
 	switch {
-	case when.MaxBytes > 0 && (extent{e}).size() > when.MaxBytes:
+	case when.MaxBytes > 0 && (extent{e}).messageBytes() > when.MaxBytes:
 		return 0
 	case when.MaxTokens > 0:
 		return when.MaxTokens

@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"cmp"
+	"fmt"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/learned"
 )
 
@@ -77,6 +79,49 @@ func (e extent) size() int {
 		}
 	}
 	return n
+}
+
+// messageBytes is how many bytes of what is to be sent are messages, the system's among them.
+func (e extent) messageBytes() int {
+	n := e.size() - len(e.doc.doc) + e.doc.list.end - e.doc.list.start
+	for _, key := range []string{"system", "instructions", "systemInstruction", "system_instruction"} {
+		at := e.doc.fields[key]
+		n += at.end - at.start
+	}
+	return n
+}
+
+// A conversation has to grow by a quarter of what the last look left, and by so many tokens, before a bound holds again
+// that the look could not get well below.
+const (
+	heldShare  = 0.25
+	heldTokens = 1000
+)
+
+// held reports whether a bound is out of reach, and the conversation has hardly grown since a look found that: another
+// one would cost a compaction, and the provider's cache, for next to nothing.
+func (e extent) held() bool {
+	last := e.branch.counted
+	rest, ok := e.since(last)
+	grown := max(int(heldShare*float64(last.tokens)), heldTokens)
+	return ok && e.branch.over && rest/usualTokenBytes < min(grown, e.window()/50)
+}
+
+// hold notes whether a bound of the policy is out of reach: the last look left so much that the next messages pass it.
+func (e extent) hold(found abi.ReasonCode) {
+	e.branch.over = false
+	policy, err := e.policy()
+	if err != nil || found == abi.ReasonBelowThreshold { // which is what the compactor says of it, by counts of its own
+		return
+	}
+	over := func(left, most int) bool { return most > 0 && float64(left)*(1+heldShare) > float64(most) }
+	tokens, size := int(float64(e.branch.counted.tokens)*e.scale()), e.messageBytes()
+	if !over(tokens, policy.When.MaxTokens) && !over(size, policy.When.MaxBytes) {
+		return
+	}
+	e.branch.over = true
+	e.p.opts.Log(fmt.Sprintf("proxy: %d tokens in %d bytes have to stay: max_tokens or max_bytes is out of reach, and "+
+		"holds again once the conversation has grown", tokens, size))
 }
 
 // A sample of the body says nearly how many tokens it has, in a hundredth of the time that

@@ -36,8 +36,10 @@ type branch struct {
 	// wanted is the compaction that a plugin wants; telling says that plugins are being told of the end of a turn.
 	wanted  *wish
 	telling bool
-	// quiet is a size up to which a look has found nothing to do.
+	// quiet is a size up to which a look has found nothing to do. over says that a bound of the policy is out of reach:
+	// the last look could not get well below it.
 	quiet int
+	over  bool
 }
 
 // measured is how many tokens a request had, of so many elements under a plan.

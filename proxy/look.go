@@ -187,12 +187,14 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 	}
 	if made == nil {
 		e.branch.quiet = extent{e}.estimate() + window/50
+		extent{e}.hold(r.ReasonCode)
 		return false, nil
 	}
 	e.note = noteOf(result.Messages, r.Inserted)
 	e.branch.quiet = 0
 	e.branch.plans = append(e.branch.plans, made)
 	e.plan, e.branch.counted.under = made, made
+	extent{e}.hold(r.ReasonCode)
 	e.says.what, e.says.before, e.says.after, e.says.record = "compacted", r.TokensBefore, r.TokensAfter, made.record
 	return r.TokensAfter < r.TokensBefore, nil
 }

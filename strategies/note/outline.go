@@ -1,6 +1,7 @@
 package note
 
 import (
+	"math"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -100,7 +101,8 @@ func (o Outline) Missing(text string) []string {
 const omitted = none + ": the model left it out"
 
 // MarkMissing returns the text with each missing section marked as left out: under its
-// heading where that stands there, else at the end.
+// heading where that stands there, else at the end. A mark inside a block of code would be
+// no heading, so one that is open at the end is closed before it.
 func (o Outline) MarkMissing(text string) string {
 	missing := make(map[string]bool)
 	for title, said := range o.Parse(text) {
@@ -123,16 +125,21 @@ func (o Outline) MarkMissing(text string) string {
 		}
 	}
 	for _, s := range o.Sections {
-		if missing[key(s.Title)] {
-			b.WriteString("\n\n## " + s.Title + "\n" + omitted)
+		if !missing[key(s.Title)] {
+			continue
 		}
+		if fenced {
+			b.WriteString("\n" + fence)
+			fenced = false
+		}
+		b.WriteString("\n\n## " + s.Title + "\n" + omitted)
 	}
 	return b.String()
 }
 
 // Parse returns what a text says in each section, by title.
 func (o Outline) Parse(text string) map[string]string {
-	found, said := parse(text), make(map[string]string, len(o.Sections))
+	found, said := parse(text, o.Sections...), make(map[string]string, len(o.Sections))
 	for _, s := range o.Sections {
 		said[s.Title] = found[key(s.Title)]
 	}
@@ -141,30 +148,43 @@ func (o Outline) Parse(text string) map[string]string {
 
 // parse reads what stands under each heading of a text, by heading in lower
 // case and without what stands in parentheses: "## Files Read (reference only)"
-// is "files read". Any level of heading counts, and bold lines do.
-func parse(text string) map[string]string {
+// is "files read". Any level of heading counts, and bold lines do. Below one of
+// the sections a deeper heading belongs to it, but where that is a section itself
+// or stands behind a rule.
+func parse(text string, sections ...Section) map[string]string {
+	own := make(map[string]bool, len(sections))
+	for _, s := range sections {
+		own[key(s.Title)] = true
+	}
 	bodies := make(map[string][]string) // a title may stand there many times
-	title, body := "", []string(nil)
+	title, level, body := "", 0, []string(nil)
+	said := 0 // the lines of the body up to the last one that says something
 	end := func() {
-		for len(body) > 0 && between(body[len(body)-1]) {
-			body = body[:len(body)-1]
-		}
-		if text := strings.TrimSpace(strings.Join(body, "\n")); title != "" && text != "" {
+		if text := strings.TrimSpace(strings.Join(body[:said], "\n")); title != "" && text != "" {
 			bodies[title] = append(bodies[title], text)
 		}
-		body = nil
+		body, said = nil, 0
 	}
-	fenced := false
+	fenced, ruled := false, false
 	for line := range strings.SplitSeq(text, "\n") {
 		if isFence(line) {
 			fenced = !fenced
 		}
-		if t, ok := heading(line); ok && !fenced {
+		t, is := heading(line)
+		is = is && !fenced
+		if is && (!own[title] || own[t] || ruled || depth(line) <= level) {
 			end()
-			title = t
+			title, level, ruled = t, depth(line), false
 			continue
 		}
 		body = append(body, line)
+		switch {
+		case is:
+		case !between(line):
+			said = len(body)
+		case !fenced && strings.TrimSpace(line) != "":
+			ruled = true
+		}
 	}
 	end()
 	found := make(map[string]string, len(bodies))
@@ -172,6 +192,15 @@ func parse(text string) map[string]string {
 		found[title] = strings.Join(texts, "\n")
 	}
 	return found
+}
+
+// depth is the level of a heading; a bold line is below all others.
+func depth(line string) int {
+	line = strings.TrimSpace(line)
+	if n := len(line) - len(strings.TrimLeft(line, "#")); n > 0 {
+		return n
+	}
+	return math.MaxInt
 }
 
 // between reports whether a line stands between two sections and belongs to none: it is empty, or a rule.

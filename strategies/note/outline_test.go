@@ -97,6 +97,14 @@ func TestMarkedOnce(t *testing.T) {
 		"## Goal\nship": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
 		"## Goal\nship\n\n## Progress\n\n## Next Steps": "## Goal\nship\n\n## Progress" + left + "\n\n## Next Steps" + left,
 		"## Progress\n## Goal\nship\n":                  "## Progress" + left + "\n## Goal\nship\n\n\n## Next Steps" + left,
+		// What stands under a deeper heading is said.
+		"## Goal\nship\n## Progress\n### Done\nx\n## Next Steps\n**First:**\ny": "## Goal\nship\n## Progress\n### Done\nx\n" +
+			"## Next Steps\n**First:**\ny",
+		"## Goal\nship\n## Progress\n### Done\n## Next Steps\ny": "## Goal\nship\n## Progress" + left +
+			"\n### Done\n## Next Steps\ny",
+		"# Goal\n## Progress\nx\n### Next Steps\ny": "# Goal" + left + "\n## Progress\nx\n### Next Steps\ny",
+		// A mark inside a block of code would be no heading.
+		"## Goal\nship\n## Progress\n```\nmake": "## Goal\nship\n## Progress\n```\nmake\n```\n\n## Next Steps" + left,
 	} {
 		if got := o.MarkMissing(text); got != want || o.MarkMissing(got) != got {
 			t.Errorf("%q is marked\n%q, want\n%q", text, got, want)
