@@ -345,11 +345,14 @@ func failed(r *kagewasm.Result) error {
 
 // unwritten is the error of a command that wrote nothing, which an interrupt does not
 // say by itself.
-func unwritten(err error) error {
+func unwritten(err error) error { return whenCanceled(err, "interrupted; nothing was written") }
+
+// whenCanceled is an error with what an interrupt means for the command, where it is one.
+func whenCanceled(err error, says string) error {
 	if abi.CodeOf(err) != abi.CodeCanceled {
 		return err
 	}
-	return &abi.Error{Code: abi.CodeCanceled, Message: "interrupted; nothing was written", Err: err}
+	return &abi.Error{Code: abi.CodeCanceled, Message: says, Err: err}
 }
 
 // tell writes the reports. An error of the compaction wins over one of them. Who

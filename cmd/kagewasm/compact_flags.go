@@ -172,11 +172,17 @@ func (f *compactFlags) check(path string) error {
 			return ui.Usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
 		}
 	}
+	for _, t := range []struct {
+		name  string
+		value int
+	}{{"overhead", f.overhead}, {"target", f.target}, {"note-tokens", f.noteTokens}} {
+		if t.value < 0 {
+			return ui.Usagef("--%s %d: it cannot be negative", t.name, t.value)
+		}
+	}
 	switch {
 	case f.given("window") && f.window <= 0:
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
-	case f.overhead < 0 || f.target < 0 || f.noteTokens < 0:
-		return ui.Usagef("--overhead, --target and --note-tokens cannot be negative")
 	case f.reason != "" && !slices.Contains([]string{"manual", "agent", "plugin"}, f.reason):
 		return ui.Usagef("--reason %q: known are manual, agent and plugin", f.reason)
 	case f.keep < 0:

@@ -37,7 +37,8 @@ list prices, and what is kept.
 A way is a name, and what differs behind it: --with drop,upper=0.7. Names are those
 of the strategies; prune, which shortens old tool output and takes nothing away; and
 configured, which does what the configuration says. Keys are strategy, plugin, knob,
-model, window, upper and lower, as in compact, and settings by their full names. The
+model, window, upper and lower, as in compact, and settings by their full names; a
+value with a comma cannot stand there, and goes by --set or --knob for all ways. The
 row none, in which nothing is compacted, is always there. Without --with the ways
 are prune and drop.
 
@@ -106,16 +107,43 @@ func (f *replayFlags) run(ctx context.Context, e env, paths []string) error {
 	if err != nil {
 		return err
 	}
-	var report ui.Replay
-	for _, path := range paths {
-		one, err := f.session(ctx, e, path, tries, progress)
-		if err != nil {
-			return unwritten(err)
-		}
-		report.Add(one)
+	report, err := f.all(ctx, e, paths, tries, progress)
+	if err != nil {
+		return whenCanceled(err, "interrupted before all was replayed; the comparison is shown as a whole")
 	}
 	progress.Done()
-	return show(e, f.asJSON, &report, ui.Replayed)
+	return show(e, f.asJSON, report, ui.Replayed)
+}
+
+// all replays all sessions by all ways. A replay takes long, and models may be paid for it: so what is wrong with a
+// file or a way is found before the first.
+func (f *replayFlags) all(
+	ctx context.Context, e env, paths []string, tries []*try, progress *ui.Progress,
+) (*ui.Replay, error) {
+	sessions := make([]*transcript.Session, len(paths))
+	for i, path := range paths {
+		progress.Step("reading %s", path)
+		var err error
+		if sessions[i], err = f.read(ctx, e, path); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tries {
+		progress.Step("loading %s", t.name)
+		if err := t.loads(ctx, e, sessions[0], progress); err != nil {
+			return nil, fmt.Errorf("--with %s: %w", t.name, err)
+		}
+	}
+	report := new(ui.Replay)
+	for i, path := range paths {
+		one, err := f.session(ctx, e, path, sessions[i], tries, progress)
+		if err != nil {
+			return nil, err
+		}
+		report.Add(one)
+		sessions[i] = nil // the memory is needed for the next
+	}
+	return report, nil
 }
 
 // try is a way with the settings that it comes to.
@@ -167,11 +195,8 @@ func (f *replayFlags) tries(e env, ways []*way) (list []*try, err error) {
 	return list, nil
 }
 
-// session replays one session by all ways.
-func (f *replayFlags) session(
-	ctx context.Context, e env, path string, tries []*try, progress *ui.Progress,
-) (*ui.ReplayedSession, error) {
-	progress.Step("reading %s", path)
+// read reads a session that has something to be replayed.
+func (f *replayFlags) read(ctx context.Context, e env, path string) (*transcript.Session, error) {
 	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {
 		return nil, err
@@ -180,6 +205,16 @@ func (f *replayFlags) session(
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(file.Messages, func(m abi.Message) bool { return m.Role == abi.RoleAssistant }) {
+		return nil, ui.Usagef("%s: it has no answer of a model: there is no call to be replayed", path)
+	}
+	return file, nil
+}
+
+// session replays one session by all ways.
+func (f *replayFlags) session(
+	ctx context.Context, e env, path string, file *transcript.Session, tries []*try, progress *ui.Progress,
+) (*ui.ReplayedSession, error) {
 	one := &ui.ReplayedSession{File: path, Messages: len(file.Messages)}
 	for i, t := range tries {
 		progress.Step("%s: replaying %s", path, t.name)
@@ -188,14 +223,24 @@ func (f *replayFlags) session(
 		if err != nil {
 			return nil, fmt.Errorf("%s, way %s: %w", path, t.name, err)
 		}
-		if row.Calls == 0 {
-			return nil, ui.Usagef("%s: it has no answer of a model: there is no call to be replayed", path)
-		}
 		if one.Ways = append(one.Ways, *row); i == 0 {
 			one.Model = row.Model
 		}
 	}
 	return one, nil
+}
+
+// loads tries whether the plugins of a way can be loaded, and take its knobs. Which session it is makes no difference.
+func (t *try) loads(ctx context.Context, e env, file *transcript.Session, progress *ui.Progress) error {
+	flags := t.flags
+	flags.quiet = true // the replay says it
+	m, err := meansOf(ctx, &flags, e, file, t.conf, progress)
+	if err != nil {
+		return err
+	}
+	defer m.plugins.close(context.WithoutCancel(ctx))
+	_, err = kagewasm.New(m.opts)
+	return err
 }
 
 // replay replays a session by one way.
@@ -209,8 +254,9 @@ func (t *try) replay(
 	defer m.plugins.close(context.WithoutCancel(ctx))
 	logged(file, transcript.Same, t.conf, &m.opts)
 	if t.base == wayNone {
-		m.opts.Policy = kagewasm.Policy{Disabled: true, Prune: strategies.PruneConfig{Off: true,
-			Trim: strategies.TrimConfig{Off: true}}}
+		// When stays: it may say how large the window is.
+		m.opts.Policy = kagewasm.Policy{Disabled: true, When: m.opts.Policy.When,
+			Prune: strategies.PruneConfig{Off: true, Trim: strategies.TrimConfig{Off: true}}}
 	}
 	// The same comes out each time, however busy the machine is.
 	m.opts.Policy.When.Background, m.opts.Policy.ObserverWaitMS = false, mostObserverWait
@@ -218,7 +264,8 @@ func (t *try) replay(
 	if err != nil {
 		return nil, err
 	}
-	row = &ui.ReplayedWay{Way: t.name, Model: m.model.Name(), Window: m.model.Window()}
+	row = &ui.ReplayedWay{Way: t.name, Model: m.model.Name(),
+		Window: m.opts.Policy.When.Window(m.model.ContextWindow)}
 	row.Stats, err = replay.Run(ctx, replay.Options{
 		Compactor: compactor, Counter: m.counter, Messages: file.Messages, Overhead: m.tools.Tokens + t.flags.overhead,
 		Session: abi.Session{ID: record.ID(file), AgentPath: t.flags.agent, Model: m.model.Name(),

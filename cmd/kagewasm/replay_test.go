@@ -259,6 +259,12 @@ func TestReplayRefuses(t *testing.T) {
 		{[]string{session, "--with", "drop,window=wide"}, "context window in tokens"},
 		{[]string{session, "--with", "drop,lower="}, "lower= has no value"},
 		{[]string{session, "--with", "drop,prune"}, "write KEY=VALUE behind the name"},
+		{[]string{session, "--with", "drop,compaction.keep.roles=a,b"}, "a value with a comma cannot stand here"},
+		{[]string{session, "--with", "none,upper=0.5"}, "none compacts nothing"},
+		{[]string{session, "--with", "none,plugin=x.wasm"}, "none compacts nothing"},
+		{[]string{session, "--with", "upper=0.5,strategy=none"}, "none compacts nothing"},
+		{[]string{session, "--with", "prune,strategy=drop"}, "a way has one name"},
+		{[]string{session, "--overhead", "-5"}, "--overhead -5: it cannot be negative"},
 		{[]string{session, "--with", "drop,compaction.prune.offf=true"}, `did you mean "compaction.prune.off"?`},
 		{[]string{session, "--with", "drop,upper=0.3,lower=0.5"}, "less than upper_threshold"},
 		{[]string{session, "--with", "drop", "--with", "drop"}, "given twice"},
@@ -271,7 +277,8 @@ func TestReplayRefuses(t *testing.T) {
 		{[]string{empty}, "no call to be replayed"},
 	} {
 		code, out, stderr := typed(t, nil, append([]string{"replay", "--no-config"}, tc.args...)...)
-		if code != ui.ExitUsage || len(out) > 0 || !strings.Contains(stderr, tc.says) {
+		if code != ui.ExitUsage || len(out) > 0 || !strings.Contains(stderr, tc.says) ||
+			strings.Contains(stderr, "--note-tokens") {
 			t.Errorf("%v: exit code %d, %q\nwant it to say %q", tc.args, code, stderr, tc.says)
 		}
 	}
@@ -286,7 +293,85 @@ func TestReplayIsInterrupted(t *testing.T) {
 	code := doMain(ctx, []string{"replay", filepath.Join(shared.Root(t), "testdata", "demo.jsonl"), "--no-config"}, env{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &said, stateHome: t.TempDir(),
 	})
-	if code != ui.ExitFailure || out.Len() > 0 || !strings.Contains(said.String(), "interrupted") {
+	if code != ui.ExitFailure || out.Len() > 0 || !strings.Contains(said.String(), "interrupted") ||
+		strings.Contains(said.String(), "written") {
 		t.Errorf("exit code %d, %q, %q", code, out.String(), said.String())
+	}
+}
+
+// TestReplayFindsFaultsFirst: what is wrong with a file or a way costs no replay, and no model is asked.
+func TestReplayFindsFaultsFirst(t *testing.T) {
+	features.Proves(t, "N3")
+	server := modeltest.New(t, modeltest.Answer{Text: "A summary.", Input: 4000, Output: 300})
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for path, text := range map[string]string{
+		at("session.jsonl"): longSession(160),
+		at("empty.jsonl"):   `{"role":"user","content":"Hello."}` + "\n",
+		at("observer.wasm"): string(misbehaving()["observer"]),
+		at("kagewasm.yaml"): "models: {m: {provider: anthropic, model: claude-haiku-4-5, base_url: '" +
+			server.URL(modeltest.Anthropic) + "'}}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{at("gone.jsonl")}, "gone.jsonl: no such file"},
+		{[]string{at("empty.jsonl")}, "no call to be replayed"},
+		{[]string{"--with", "drop,plugin=no.wasm"}, "--with drop,plugin=no.wasm: no.wasm: load: no.wasm: no such file"},
+		{[]string{"--with", "drop,knob=colour=red,plugin=" + at("observer.wasm")}, "colour"},
+	} {
+		code, out, stderr := typed(t, nil, append([]string{"replay", at("session.jsonl"), "--config", at("kagewasm.yaml"),
+			"--window", "8000", "--with", "summarize"}, tc.args...)...)
+		if n := len(server.Requests()); code != ui.ExitUsage || len(out) > 0 || n > 0 || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%v: exit code %d after %d requests, %q\nwant it to say %q", tc.args, code, n, stderr, tc.says)
+		}
+	}
+}
+
+// TestReplayShowsItsWindow: where nobody knows the window it is the one that compactions go by, for all ways.
+func TestReplayShowsItsWindow(t *testing.T) {
+	features.Proves(t, "N3")
+	r, printed := replayed(t, "--model", "house-1", "--set", "compaction.max_tokens=300000")
+	for _, w := range r.Sessions[0].Ways {
+		if w.Window != 300_000 {
+			t.Errorf("%s: window %d", w.Way, w.Window)
+		}
+	}
+	if bytes.Contains(printed, []byte("summary_completeness")) {
+		t.Error("it says how complete summaries are, and has not looked")
+	}
+}
+
+// TestReplayIsAsDocumented: the table of docs/replay.md is what the command prints. Its row with a plugin has to be
+// built first, and is left out.
+func TestReplayIsAsDocumented(t *testing.T) {
+	features.Proves(t, "N3")
+	fields := func(text string) (rows []string) {
+		for line := range strings.Lines(text) {
+			row := strings.Join(strings.Fields(line), " ")
+			if _, at, ok := strings.Cut(row, "demo.jsonl 247"); ok {
+				row = "247" + at
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	documented := fields(string(read(t, filepath.Join(shared.Root(t), "docs", "replay.md"))))
+	code, out, stderr := typed(t, nil, "replay", filepath.Join(shared.Root(t), "testdata", "demo.jsonl"), "--no-config",
+		"--window", "32000", "--model", "claude-sonnet-4-5", "--with", "prune", "--with", "drop", "--with",
+		"drop,upper=0.6,lower=0.3")
+	rows := fields(string(out))
+	if code != 0 || len(rows) != 8 {
+		t.Fatalf("exit code %d, %s\n%s", code, stderr, out)
+	}
+	for _, row := range rows {
+		if !slices.Contains(documented, row) {
+			t.Errorf("docs/replay.md does not have %q", row)
+		}
 	}
 }

@@ -24,6 +24,7 @@ var defaultWays = []string{wayPrune, kagewasm.StrategyDrop}
 type way struct {
 	name    string
 	base    string // a strategy, or one of the names above
+	begun   bool   // base was typed
 	model   string
 	window  int
 	plugins []string
@@ -74,7 +75,8 @@ func readWay(text string) (*way, error) {
 		case !pair && i == 0:
 			err = w.begin(part)
 		case !pair:
-			err = ui.Usagef("%q: write KEY=VALUE behind the name", part)
+			err = ui.Usagef("%q: write KEY=VALUE behind the name; a value with a comma cannot stand here: --set and --knob "+
+				"take it, for all ways", part)
 		case value == "":
 			err = ui.Usagef("%s has no value", part)
 		case strings.Contains(key, "."):
@@ -85,6 +87,10 @@ func readWay(text string) (*way, error) {
 		if err != nil {
 			return nil, ui.Usagef("--with %s: %w", text, err)
 		}
+	}
+	if w.base == wayNone && len(w.plugins)+len(w.knobs)+len(w.sets) > 0 {
+		return nil, ui.Usagef("--with %s: none compacts nothing, and takes no more than model and window: give the rest to "+
+			"another way, such as drop", text)
 	}
 	return w, nil
 }
@@ -109,7 +115,10 @@ func (w *way) begin(name string) error {
 		}
 		return ui.Usagef("no way %q: known are %s", name, strings.Join(wayNames(), ", "))
 	}
-	w.base = name
+	if w.begun {
+		return ui.Usagef("%s beside %s: a way has one name: give each a --with of its own", name, w.base)
+	}
+	w.base, w.begun = name, true
 	return nil
 }
 

@@ -53,8 +53,8 @@ type Stats struct {
 	// words in what went that the note has as they were written; 1 where nothing went.
 	WordsKept float64 `json:"words_kept"`
 	wordsKept float64 // in sum
-	// Summaries that have all their sections.
-	Summaries Share `json:"summary_completeness"`
+	// Summaries that have all their sections. They are counted only where Options.Missing says what these are.
+	Summaries Share `json:"summary_completeness,omitzero"`
 	// Failed are failed approaches still named after a compaction: of the last
 	// 20 calls that failed and are gone from view, those whose command or
 	// subject the list still holds word for word.

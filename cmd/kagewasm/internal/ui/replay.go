@@ -102,6 +102,8 @@ func showWays(p Printer, ways []ReplayedWay) {
 			if w.Failed.Of > 0 {
 				failures = fmt.Sprintf("%.0f%%", w.Failed.Percent())
 			}
+		}
+		if w.Continuation.Compactions > 0 {
 			goes = fmt.Sprintf("%.0f%%", w.Continuation.Percent())
 		}
 		t.row(w.Way, Number(w.Prunings), Number(w.Compactions), Number(w.InputTokens), Number(w.LargestRequest),
@@ -132,12 +134,14 @@ func notesOf(w *ReplayedWay) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s of %s had more tokens than the window: a provider refuses them",
 			Number(w.OverWindow), Plural(w.Calls, "call")))
 	}
-	if w.Fallbacks > 0 || len(w.Failures) > 0 {
+	if w.Fallbacks > 0 {
+		notes = append(notes, fmt.Sprintf("%s by drop in its place", Plural(w.Fallbacks, "compaction")))
+	}
+	if len(w.Failures) > 0 {
 		codes := lists.Map(slices.Sorted(maps.Keys(w.Failures)), func(code abi.Code) string {
 			return fmt.Sprintf("%s × %d", code, w.Failures[code])
 		})
-		notes = append(notes, fmt.Sprintf("%s by drop in its place (%s)", Plural(w.Fallbacks, "compaction"),
-			strings.Join(codes, ", ")))
+		notes = append(notes, "failures on the way: "+strings.Join(codes, ", "))
 	}
 	if w.Cost.Compactor > 0 {
 		notes = append(notes, fmt.Sprintf("$%.3f of its cost is for summaries", w.Cost.Compactor))

@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/replay"
+)
+
+// TestReplayNotes: a failure is no compaction by drop, unless it had one.
+func TestReplayNotes(t *testing.T) {
+	features.Proves(t, "N3")
+	failures := map[abi.Code]int{abi.CodeDeadline: 2, abi.CodeBusy: 1}
+	const failed, byDrop = "failures on the way: busy × 1, deadline × 2", "3 compactions by drop in its place"
+	for _, tc := range []struct {
+		stats replay.Stats
+		want  []string
+	}{
+		{replay.Stats{}, nil},
+		{replay.Stats{Failures: failures}, []string{failed}},
+		{replay.Stats{Fallbacks: 3}, []string{byDrop}},
+		{replay.Stats{Fallbacks: 3, Failures: failures}, []string{byDrop, failed}},
+	} {
+		if got := notesOf(&ReplayedWay{Stats: tc.stats}); !slices.Equal(got, tc.want) {
+			t.Errorf("got %q, want %q", got, tc.want)
+		}
+	}
+}
+
+// TestReplayGoesOn: where no call follows a compaction, nobody knows whether the work goes on.
+func TestReplayGoesOn(t *testing.T) {
+	features.Proves(t, "N3")
+	for _, tc := range []struct {
+		is   replay.Continuation
+		want string
+	}{
+		{replay.Continuation{}, "-"},
+		{replay.Continuation{Compactions: 2, Continued: 1}, "50%"},
+	} {
+		var b bytes.Buffer
+		showWays(Printer{W: &b}, []ReplayedWay{{Way: "drop", Stats: replay.Stats{Compactions: 2, Continuation: tc.is}}})
+		fields := strings.Fields(b.String())
+		if got := fields[len(fields)-1]; got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.is, got, tc.want)
+		}
+	}
+}
