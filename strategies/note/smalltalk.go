@@ -40,24 +40,26 @@ func greets(text string) bool {
 	return greeting
 }
 
-// onlyPolite reports whether a text is made of polite phrases alone.
+// onlyPolite reports whether a text is made of polite phrases alone. What stands beside one stands right behind it: in
+// a clause of its own it may be an answer ("ok, today").
 func onlyPolite(text string) (polite bool) {
 	if strings.ContainsAny(text, "`/_@#0123456789") {
 		return false
 	}
+	beside := false
 	for low := lower(text); low != ""; {
 		if r, size := utf8.DecodeRuneInString(low); !unicode.IsLetter(r) && !unicode.IsMark(r) {
-			low = low[size:]
+			low, beside = low[size:], beside && r == ' '
 			continue
 		}
 		phrase, filler := politePhrases.longest(low), politeFillers.longest(low)
 		switch {
-		case max(phrase, filler) == 0:
-			return false
-		case phrase >= filler:
-			low, polite = low[phrase:], true
-		default:
+		case phrase > 0 && phrase >= filler:
+			low, polite, beside = low[phrase:], true, true
+		case filler > 0 && beside:
 			low = low[filler:]
+		default:
+			return false
 		}
 	}
 	return polite

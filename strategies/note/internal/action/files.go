@@ -130,7 +130,7 @@ func patched(text string) (files []File) {
 		case strings.HasPrefix(line, moveMark) && strings.TrimSpace(line[len(moveMark):]) != "":
 			f.Use, f.To = Moved, strings.TrimSpace(line[len(moveMark):])
 		case strings.HasPrefix(line, "@@ -"):
-			at = hunk(line)
+			at = ReadHunk(line).At
 		case at == 0:
 		case strings.HasPrefix(line, "+"):
 			f.changes(at)
@@ -162,12 +162,31 @@ func patchHead(line string) (File, bool) {
 	return File{}, false
 }
 
-// hunk is the first line of the new text in "@@ -1,2 +3,4 @@", zero where there is none.
-func hunk(line string) int {
-	_, rest, _ := strings.Cut(line, " +")
-	number, _, _ := strings.Cut(rest, " ")
-	number, _, _ = strings.Cut(number, ",")
-	n, err := strconv.Atoi(number)
+// Hunk is a part of a patch: how many lines it has of the old text and of the new one, and the first of these. What is
+// not said is zero.
+type Hunk struct{ Old, New, At int }
+
+// ReadHunk reads the line that begins a part of a patch: "@@ -1,2 +3,4 @@". One line is there where no number is.
+func ReadHunk(line string) (h Hunk) {
+	old, rest, _ := strings.Cut(strings.TrimPrefix(line, "@@ -"), " +")
+	now, _, _ := strings.Cut(rest, " ")
+	_, h.Old = span(old)
+	h.At, h.New = span(now)
+	return h
+}
+
+// span reads "12,3": the first line, and how many there are.
+func span(text string) (from, lines int) {
+	number, length, ok := strings.Cut(text, ",")
+	if from = whole(number); !ok && number != "" {
+		return from, 1
+	}
+	return from, whole(length)
+}
+
+// whole is a number that is not negative, else zero.
+func whole(digits string) int {
+	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 {
 		return 0
 	}

@@ -12,8 +12,8 @@ import (
 // A number that stands behind a file and a colon is a line of it, where grep found something or a compiler did: without
 // the file it says nothing. Such numbers are listed with it, once for all of its lines: resume.go:365,603.
 
-// of says that the number stood behind a file, or by itself where that is empty. One that stood by itself once is none
-// of a file.
+// of notes the file that a number stood behind, empty where it stood by itself. One that stood by itself once is a line
+// of no file.
 func (it *item) of(file string) {
 	switch {
 	case it.class != number:
@@ -27,7 +27,7 @@ func (it *item) of(file string) {
 // oneFile stands for the file of a number at the beginning of a line, a colon behind it: the one that was searched.
 const oneFile = "\x00"
 
-// fileOf is the file that a mention is a line of, in the output of a call that read one file alone, or of none.
+// fileOf is the file that a mention is a line of. Searched is the one that its call searched, else empty.
 func (m *mention) fileOf(searched string) string {
 	if m.file == oneFile {
 		return searched
@@ -38,34 +38,28 @@ func (m *mention) fileOf(searched string) string {
 // searched is the one file in which a call looked for something, with the numbers of lines; empty where that is none or
 // several.
 func searched(a *action.Action) string {
-	if file, numbered := a.Searched(); numbered && file != "" {
-		return oneOf([]string{file})
-	}
-	return ""
+	file, _ := a.Searched()
+	return named(file)
 }
 
 // readBy is the one file that a call reads, empty where that is none or several.
-func readBy(a *action.Action) string {
-	var paths []string
+func readBy(a *action.Action) (file string) {
 	for _, f := range a.Files {
-		if f.Use != action.Read {
-			return ""
-		}
-		paths = append(paths, f.Path)
-	}
-	return oneOf(paths)
-}
-
-// oneOf is the file that all of these are, empty where they are several, or none is a file.
-func oneOf(paths []string) (file string) {
-	for _, p := range paths {
-		name := lastTwo(p)
-		if !isFile(name) || file != "" && file != name {
+		name := named(f.Path)
+		if f.Use != action.Read || name == "" || file != "" && file != name {
 			return ""
 		}
 		file = name
 	}
 	return file
+}
+
+// named is how a list of lines names the file at a path, empty where that is no file.
+func named(p string) string {
+	if name := lastTwo(p); isFile(name) {
+		return name
+	}
+	return ""
 }
 
 // lastTwo are the last two parts of a path: files of one name in two folders are two files.
@@ -104,10 +98,7 @@ func fileBefore(s string, from, end, start int) string {
 	if start != end+1 || s[end] != ':' || !isDigit(s[start]) {
 		return ""
 	}
-	if file := lastTwo(s[from:end]); isFile(file) {
-		return file
-	}
-	return ""
+	return named(s[from:end])
 }
 
 // numbered are the entries of a list of numbers: those that are lines of a file stand where the first of them does. Its

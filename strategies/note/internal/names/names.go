@@ -287,8 +287,8 @@ func (b *builder) text(s string, weight float64, file string) {
 	}
 }
 
-// output ranks every name in what a tool put out: worth times what one in any output is. Of a call that read one file
-// alone that is given.
+// output ranks every name in what a tool put out: worth times what one in any output is. The file is the one that the
+// call searched, empty where there is none.
 func (b *builder) output(s string, worth float64, file string) {
 	if b.nameless {
 		return

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
@@ -63,10 +61,23 @@ func hits(a *action.Action, text string) string {
 	})
 }
 
-// isPart reports whether an output says that it is only a part of what there was.
+// isPart reports whether an output says that it is only a part of what there was. What was found may talk of such
+// marks: those of harnesses begin a line.
 func isPart(text string) bool {
-	return toolcall.HasAny(text, []string{"<persisted-output>", "[Showing results with pagination", "truncated",
-		"Truncated"})
+	for line := range strings.Lines(text) {
+		for _, mark := range partMarks {
+			if strings.HasPrefix(line, mark.begins) && strings.Contains(line, mark.holds) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// partMarks are how such lines begin, and what they hold.
+var partMarks = []struct{ begins, holds string }{
+	{"<persisted-output>", ""}, {"[Showing results with pagination", ""}, {"(Results are truncated", ""},
+	{"... [", "truncated"}, {"[...", "truncated"}, {"[", "truncated]"},
 }
 
 // hit is the file and the number of a line of output that a search found: "a.go:12:text", "12:text" without the file,
@@ -124,7 +135,8 @@ func differs(text string) string {
 				changed[name], files = f, append(files, name)
 			}
 		case f != nil && strings.HasPrefix(line, "@@ "):
-			old, now = hunk(line)
+			h := action.ReadHunk(line)
+			old, now = h.Old, h.New
 		}
 	}
 	if f != nil && (old != 0 || now != 0) {
@@ -149,28 +161,6 @@ func isSign(line string, sign byte) int {
 		return 1
 	}
 	return 0
-}
-
-// hunk is how many lines a part of a diff has of the old file and of the new one: "@@ -12,3 +12,4 @@".
-func hunk(line string) (old, now int) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 {
-		return 0, 0
-	}
-	return lengthOf(fields[1]), lengthOf(fields[2])
-}
-
-// lengthOf is how many lines "-12,3" has; one, where it does not say.
-func lengthOf(span string) int {
-	_, length, ok := strings.Cut(span, ",")
-	if !ok {
-		return 1
-	}
-	n, err := strconv.Atoi(length)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
 }
 
 // counted tells the first of some files, and how many more there are, as far as that is known.

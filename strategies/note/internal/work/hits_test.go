@@ -28,6 +28,7 @@ func TestHits(t *testing.T) {
 		{"none", "No matches found\n\n[Showing results with pagination = limit: 3, offset: 0]", " → nothing", nil},
 		{"what a command lists", "store/lease.go\nstore/v0.7.9\n", "", &action.Action{Script: "find ."}},
 		{"a part of it", "a/x.go:1:a\n\n[Showing results with pagination = limit: 30, offset: 0]", " → x.go:1 and more", nil},
+		{"what only speaks of that", "a/x.go:1:// truncated output [3 lines truncated]\n", " → x.go:1", nil},
 		{"times of a log", "2026-11-29T20:14:03 started\n2026-11-29T20:15:03 ended\n", "", nil},
 		{"a list of ports", "8080: web\n9090: metrics\nlocalhost:8080: up\n", "", one},
 		{"what a command shows", "12:take()\n", "", action.OfScript("cat store/lease.go")},
