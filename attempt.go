@@ -228,10 +228,10 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 	return c.Plan(ctx, v, b)
 }
 
-// fitted writes the note for what a plan supersedes, adds what is injected, and has the firewall check
-// the plan. The note has at most host tokens, and failures tokens more for the last failures. Where it
-// makes the result miss the target or grow, it is written again with less, down to nothing beside the
-// plan's own summary. Each try has a smaller budget than the one before it used, so this ends.
+// fitted writes the note for what a plan supersedes, adds what is injected, and has the firewall check the plan. The
+// note has at most host tokens, and failures tokens more for the last failures. Where it makes the result miss the
+// target or grow, it is written again with less, down to nothing beside the plan's own summary. Each try has a smaller
+// budget than the one before it used, so this ends.
 func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
@@ -347,9 +347,8 @@ func (p *planner) bareNote(gone []string) string {
 }
 
 const (
-	// maxRefills bounds how often the tokens that a note did not take are given
-	// to messages. A note of other messages may take refillSlack more, and gets
-	// minRefilled at least.
+	// maxRefills bounds how often the tokens that a note did not take are given to messages. A note of other
+	// messages may take refillSlack more, and gets minRefilled at least.
 	maxRefills  = 3
 	refillSlack = 64
 	minRefilled = 300
@@ -360,8 +359,8 @@ func (p *planner) met(a *attempt) bool {
 	return a.Met && (p.view.TargetBytes == 0 || bytesOf(a.Messages) <= p.view.TargetBytes)
 }
 
-// refill keeps more of the newest messages where the note took less than it had. The
-// note of what goes then still has all that it was allowed.
+// refill keeps more of the newest messages where the note took less than it had. The note of what goes
+// then still has all that it was allowed.
 func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, failures int) attempt {
 	allowed := b.Host
 	b.Note, b.Failures = a.plan.Note, 0
@@ -380,6 +379,9 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 			break
 		}
 		a = better
+	}
+	if b.Host = allowed; p.view.Asked && a.plan.Source == strategies.DropSource {
+		return p.spare(ctx, b, a, failures)
 	}
 	return p.topUp(ctx, a, allowed, failures)
 }
@@ -414,10 +416,9 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 	return a
 }
 
-// read returns the note that is read off the messages that go. They are read as they came to the
-// session, since pruning must not take names from the note, and without the secrets in them. Messages
-// that stay are read as they stay. Of those, units that pruning or the plan's edits shortened are read
-// in full as well.
+// read returns the note that is read off the messages that go. They are read as they came to the session, since
+// pruning must not take names from the note, and without the secrets in them. Messages that stay are read as they
+// stay. Of those, units that pruning or the plan's edits shortened are read in full as well.
 func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) reading {
 	for _, r := range p.readings {
 		if slices.Equal(r.gone, gone) && slices.Equal(r.edits, edits) {
@@ -434,8 +435,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	return r
 }
 
-// goes returns the session as a note is read off it, where the messages gone go, and the tokens that
-// those cost.
+// goes returns the session as a note is read off it, where the messages gone go, and the tokens that those cost.
 func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, cost int) {
 	view, _ := p.view.Edited(edits)
 	goes := set.Of(gone...)

@@ -3,6 +3,8 @@ package kagewasm_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -44,6 +46,30 @@ func TestTargetsAreMonotone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTargetsAreUsed: where somebody names the target, output that is too long for what is left of it stays with its
+// beginning and its end.
+func TestTargetsAreUsed(t *testing.T) {
+	features.Proves(t, "K2")
+	c := newCompactor(t, kagewasm.Options{})
+	msgs := []abi.Message{{ID: "u", Role: abi.RoleUser, Content: abi.Text("Mend it.")}}
+	for i := range 40 {
+		words := 1000
+		if i%4 == 0 {
+			words = 6000
+		}
+		n := strconv.Itoa(i)
+		output := strings.Repeat("word"+n+" ", words)
+		msgs = append(msgs, did(n, "Bash", map[string]any{"command": "show " + n}, output, false)...)
+	}
+	for _, target := range []int{15_000, 21_000, 30_000} {
+		req := request(400_000, msgs)
+		req.Force, req.Target = true, &target
+		if r := compact(t, c, req).Report; r.TokensAfter < target*9/10 || r.TokensAfter > target {
+			t.Errorf("target %d leaves %d tokens", target, r.TokensAfter)
+		}
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Spare says which messages need not go. [Spare.Shorten] is for a session that only its newest output
-// makes too long: that is cut and nothing goes. [Spare.Of] is for after a summary is written: more of
-// the newest messages stay where it took less than was reserved for it.
+// makes too long: that is cut and nothing goes. [Spare.Of] is for after a summary or a note is written:
+// more of the newest messages stay where it took less than was reserved for it.
 type Spare struct {
 	// Keep says what the recent end is, of which as much stays as fits. All that is older goes.
 	Keep KeepConfig
@@ -21,7 +21,8 @@ type Spare struct {
 }
 
 // Of returns the messages that still go when the newest of gone stay: as many units as fit room tokens, and the bytes
-// that the target leaves. Where output is all that makes the next unit too long, edits cut it to what is left.
+// that the target leaves. Where output is all that makes the next unit too long, edits cut it to what is left: an older
+// one than Config leaves word for word where somebody named the target.
 func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []abi.Edit) {
 	goes, from, recent, spared := set.Of(gone...), s.Keep.start(v), 0, 0
 	if !s.Keep.Recent() {
@@ -45,7 +46,7 @@ func (s *Spare) Of(v *View, gone []string, room int) (fewer []string, edits []ab
 			break
 		}
 		cost := v.size(u)
-		if !cost.within(left) && !older {
+		if !cost.within(left) && (!older || v.Asked) {
 			var cut []abi.Edit
 			if cut, cost = unitWithin(v, u, left, v.Asked || s.Keep.Recent()); cost.within(left) {
 				edits = append(edits, cut...)

@@ -55,6 +55,10 @@ func readThread(lines []string) (turns []turn) {
 // have, they are told in short first; not so where they ask or refuse something: an answer may mean each part.
 func (t *turn) takeSaid(text string) {
 	t.said = text
+	if plan, ok := strings.CutPrefix(text, planMark); ok {
+		t.plans(withoutGapHeads(strings.TrimSpace(plan)))
+		return
+	}
 	words, date := text, ""
 	if at := strings.LastIndex(text, commitThen); at >= 0 {
 		words, date = text[:at], text[at:]

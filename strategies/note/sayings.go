@@ -99,9 +99,12 @@ func say(v *view, i, left int) (cost int) {
 }
 
 // sayAnswered tells what the newest words of a person answer before all else that came of words, where they say little
-// by themselves and the agent went on since. It returns what that costs.
+// by themselves and the agent went on since, or the plan that it carries out. It returns what that costs.
 func sayAnswered(v *view, steps []step, budget int) (cost int) {
 	i := len(v.turns) - 1
+	if i >= 0 && v.turns[i].isPlan() && !v.folded(i) {
+		return say(v, i, budget*answeredPart/planPart)
+	}
 	if i < 1 || v.turns[i-1].lines == "" || !isAnswer(cmp.Or(v.turns[i].words, v.turns[i].opens)) || v.folded(i-1) {
 		return 0
 	}

@@ -52,21 +52,33 @@ func stateShare(budget int) int {
 	return 0
 }
 
-// withoutReports are steps without what another agent reported where the thread tells it.
-func withoutReports(steps []step, v *view) []step {
-	steps = slices.Clone(steps)
-	for i := range steps {
-		call, said, ok := strings.Cut(steps[i].did, work.Result)
-		if ok && slices.ContainsFunc(v.came, func(lines []string) bool {
-			return slices.ContainsFunc(lines, func(line string) bool {
+// withoutReports are steps without what another agent reported where the thread tells it: it does where that fits into
+// so many tokens, as the next note forgets steps. It returns what that costs.
+func withoutReports(steps []step, v *view, budget int) (without []step, cost int) {
+	without = slices.Clone(steps)
+	left := budget
+	for n := range without {
+		call, said, ok := strings.Cut(without[n].did, work.Result)
+		if !ok {
+			continue
+		}
+		for i := range v.turns {
+			k := slices.IndexFunc(v.turns[i].came, func(line string) bool {
 				return strings.HasPrefix(line, work.Reported) &&
 					(strings.HasSuffix(line, ": "+said) || strings.HasSuffix(line, ": "+v.memory.longer(said)))
 			})
-		}) {
-			steps[i].did = call
+			if k < 0 || v.folded(i) {
+				continue
+			}
+			if v.came[i][k] == "" {
+				v.takeLine(i, k, &left, v.turns[i].came[k])
+			}
+			if v.came[i][k] != "" {
+				without[n].did = call
+			}
 		}
 	}
-	return steps
+	return without, budget - left
 }
 
 // state is what is shown in so many tokens of the last steps and of how things stand, under its heading.

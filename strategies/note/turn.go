@@ -65,6 +65,7 @@ type thread struct {
 	found    []finding // what the agent found in the turn
 	undone   []string  // arguments of calls of the turn that took others back
 	media    []string  // that went with the turn, see media.go
+	plan     string    // that the person approved in the turn, see plan.go
 	own      ownCommands
 	read     *loads // files of rules that were read
 }
@@ -174,6 +175,7 @@ func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	t.standing.sees(m.Text())
 	switch {
 	case m.Role == abi.RoleTool:
+		t.plan = cmp.Or(work.PlanOf(m.Text()), t.plan)
 		t.did(t.work.Result(m))
 	case m.Role == abi.RoleAssistant:
 		t.agent(m)
@@ -271,6 +273,9 @@ func (t *thread) stands(m *abi.Message, shortened bool) {
 		if shortened && step.Report != "" {
 			t.add(step.Report)
 		}
+		if shortened {
+			t.plan = cmp.Or(work.PlanOf(m.Text()), t.plan)
+		}
 		t.stood(step)
 		t.undone = append(t.undone, step.Undone...)
 	case abi.RoleUser:
@@ -349,6 +354,9 @@ func (t *thread) end(answer string) {
 	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.shown && !t.silent {
 		t.add(workedOn)
 	}
+	if k := len(t.turns) - 1; k >= 0 && t.plan != "" && (t.goesOn || said == "") {
+		t.turns[k].plans(t.plan)
+	}
 	switch {
 	case t.goesOn:
 		t.add(goesOn)
@@ -364,7 +372,7 @@ func (t *thread) end(answer string) {
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
-	t.undone, t.found, t.aside, t.interrupted, t.toHarness, t.shown = nil, nil, false, "", "", false
+	t.undone, t.found, t.aside, t.interrupted, t.toHarness, t.shown, t.plan = nil, nil, false, "", "", false, ""
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more, in one

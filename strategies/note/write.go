@@ -298,6 +298,8 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	}
 	if isBeside(n, budget) {
 		p.left -= tellReports(v, min(unused, p.left-least/2))
+	} else {
+		p.left -= tellReports(v, min(budget*mix(budget, smallBudget, largeBudget, 0, 12)/100, p.left-least/2))
 	}
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
@@ -311,7 +313,8 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 		most = maxLookedState
 	}
 	room := min(max(least, min(least+unused/2, most))+extra/4, p.left)
-	steps := withoutReports(n.steps, v)
+	steps, reports := withoutReports(n.steps, v, room)
+	p.left, room = p.left-reports, max(room-reports, min(room, least/2))
 	if said := sayOnly(v, steps, room); said > 0 {
 		steps, room, p.left = nil, room-said, p.left-said
 	}

@@ -84,7 +84,8 @@ var partMarks = []struct{ begins, holds string }{
 // and a file alone.
 func hit(line string) (file, number string) {
 	head, rest, ok := strings.Cut(line, ":")
-	isFile := !strings.ContainsAny(head, " \t<>") && (isExt(path.Ext(head)) || strings.HasPrefix(head, "/"))
+	isFile := !strings.ContainsAny(head, " \t<>") &&
+		(isExt(path.Ext(head)) || strings.HasPrefix(head, "/") && !isBeside(head))
 	n := clip.Digits(rest)
 	switch {
 	case !ok && isFile && strings.Contains(line, "/"):
@@ -100,6 +101,17 @@ func hit(line string) (file, number string) {
 // isExt reports whether an extension is one of a file: what grep shows beside a hit goes on behind it, "a.go-12-".
 func isExt(ext string) bool {
 	return len(ext) > 1 && len(ext) < 7 && !strings.ContainsAny(ext, "-{}();=")
+}
+
+// isBeside reports whether a line is shown beside a hit: "/src/a.go-12-" and what stands there.
+func isBeside(line string) bool {
+	for i := range len(line) {
+		n := clip.Digits(line[i+1:])
+		if line[i] == '-' && n > 0 && strings.HasPrefix(line[i+1+n:], "-") && isExt(path.Ext(line[:i])) {
+			return true
+		}
+	}
+	return false
 }
 
 // differs tells the files of a diff, each with the lines that came and went; empty where the text is none. A file of

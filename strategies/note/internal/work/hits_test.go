@@ -22,6 +22,8 @@ func TestHits(t *testing.T) {
 		{"lines of a file that is not known", "12:take()\n", "", nil},
 		{"files alone", "Found 2 files\nstore/lease.go\nstore/ring.go", " → lease.go, ring.go", nil},
 		{"what stands beside a hit", "a/x.go-11-\na/x.go:12:take()\na/x.go-13-}\n--\n", " → x.go:12", nil},
+		{"what stands beside one in a whole path", "/s/x.go:12:take()\n/s/x.go-13-\n/s/x.go-14-}\n", " → x.go:12", nil},
+		{"a path that looks like that", "/s/v-1-rc/x.go:12:take()\n/s/v-1-rc/lease\n", " → x.go:12, lease", nil},
 		{"many lines", "a/x.go:1:a\na/x.go:2:a\na/x.go:3:a\na/x.go:4:a\na/x.go:5:a\n", " → x.go:1,2,3,…", nil},
 		{"many files", "a/a.go:1:a\na/b.go:2:a\na/c.go:3:a\na/d.go:4:a\na/e.go:5:a\n",
 			" → a.go:1, b.go:2, c.go:3 and 2 more", nil},

@@ -124,26 +124,6 @@ func firstLine(text string) string {
 // did not allow.
 const toldInstead = "To tell you how to proceed, the user said:\n"
 
-// approved begins the result of a call that showed a plan to the person.
-const approved = "User has approved your plan"
-
-// approval is how it is told that the person approved a plan: whether they edited it first, and where it is.
-func approval(text string) string {
-	told := approved
-	head, plan, _ := strings.Cut(clip.Head(text, maxPlanHead), "## Approved Plan")
-	if strings.HasPrefix(plan, " (edited by user)") {
-		told += " after editing it: what holds is the edited one"
-	}
-	if _, rest, ok := strings.Cut(head, "Your plan has been saved to: "); ok {
-		file, _, _ := strings.Cut(rest, "\n")
-		told += ", saved to " + clip.Line(file, maxScript)
-	}
-	return told
-}
-
-// maxPlanHead is how much of a result stands before the plan in it, in bytes.
-const maxPlanHead = 1000
-
 // Result takes what a call came to, and returns the call as it is told alone.
 func (w *Work) Result(m *abi.Message) Step {
 	text := m.Text()
