@@ -161,8 +161,9 @@ type Metrics struct {
 	// bytes, that the note has word for word and whole; 1 where they wrote
 	// nothing.
 	WordsKept float64 `json:"words_kept"`
-	// FailuresGone is how many different failed calls are in what is superseded, FailuresTold how many
-	// of them the note has word for word, and FailureRetention the share; 1 where there were none.
+	// FailuresGone is how many different failed calls are in what is superseded, FailuresTold how many of them
+	// the note has word for word, with the first line of what went wrong at least, and FailureRetention the
+	// share; 1 where there were none.
 	FailuresGone     int     `json:"failures_gone"`
 	FailuresTold     int     `json:"failures_told"`
 	FailureRetention float64 `json:"failure_retention"`

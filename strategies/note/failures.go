@@ -10,51 +10,97 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-// lastFailures is how many of the last failures have room of their own, see
-// [Options.Failures].
+// lastFailures is how many of the last failures have room of their own for all that is quoted of them, see
+// [Options.Failures]: older ones have it in short.
 const lastFailures = 20
 
-// failures adds the newest failures that fit, oldest first: as many as fit into a budget,
-// and the last ones in room beside it. What failed before must not be tried again. What state tells all of is not said
-// again. It returns how many it added.
-func (p *parts) failures(list []names.Failure, state string, budget, beside int) (added int) {
+// moreFailed is how much of their share failures may cost, in hundredths, in a note of shortFailed tokens where not all
+// of them fit: in a smaller one names are worth more, which have what they need first.
+const moreFailed, shortFailed = 250, 6000
+
+// failures adds the failures that fit, oldest first: into a budget, and the last ones in room beside it. What failed
+// before must not be tried again: where not all fit those that passed later come after the others, and where short is
+// set they are told in short, and others are for older ones to have room. What state tells all of is not said again. It
+// returns how many it added, and how many it left out.
+func (p *parts) failures(list []names.Failure, state string, budget, beside int, short bool) (added, left int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	if budget < leastFailed { // there is room for one of them alone
 		heads = p.count(names.HeadFailed) + 1
 	}
-	left := min(budget, p.left) - heads
-	extra := 0
-	var failed, errors []string
-	for i := len(list) - 1; i >= 0; i-- {
-		if i == len(list)-1-lastFailures {
-			beside = 0
-		}
-		f := &list[i]
-		if tells(state, f) {
-			continue
-		}
+	untold := func(f *names.Failure) bool { return !tells(state, f) }
+	open := func(f *names.Failure) bool { return untold(f) && f.Became() == "" }
+	reserved, later := p.costs(list, inBrief, open), 0
+	scarce := p.costs(list, quoted, untold)[len(list)] > min(budget, p.left)-heads+beside
+	if scarce && short {
+		need := p.costs(list, inBrief, untold)[len(list)]
+		later = need - reserved[len(list)]
+		budget = max(budget, min(need+heads, budget*moreFailed/100))
+	}
+	room, extra, told := min(budget, p.left)-heads, 0, make([]string, len(list))
+	take := func(i int) bool {
+		f, most := &list[i], room+beside
 		text := quoted(f)
 		n := p.count(text) + 1
-		if n > left+beside && len(failed)+len(errors) == 0 {
-			text = briefly(f, func(text string) bool { return p.count(text) < left+beside })
+		others := min(reserved[i]+later, most*3/4)
+		if scarce && (i < len(list)-lastFailures || short && (f.Became() != "" || n > most-others)) {
+			text = inBrief(f)
 			n = p.count(text) + 1
 		}
-		if n > left+beside {
-			break
+		if n > most && added == 0 {
+			text = briefly(f, func(text string) bool { return p.count(text) < most })
+			n = p.count(text) + 1
 		}
-		if left -= n; left < 0 {
-			beside, extra, left = beside+left, extra-left, 0
+		if n > most {
+			return false
 		}
-		if f.Command() {
-			failed = append(failed, text)
-		} else {
-			errors = append(errors, text)
+		if room -= n; room < 0 {
+			beside, extra, room = beside+room, extra-room, 0
+		}
+		told[i], added = text, added+1
+		return true
+	}
+	for _, wanted := range []func(*names.Failure) bool{open, untold} {
+		for i := len(list) - 1; i >= 0; i-- {
+			if told[i] == "" && wanted(&list[i]) && !take(i) {
+				break
+			}
 		}
 	}
-	p.under(names.HeadFailed, failed)
-	p.under(names.HeadErrors, errors)
+	p.under(names.HeadFailed, list, told, true)
+	p.under(names.HeadErrors, list, told, false)
 	p.left += extra
-	return len(failed) + len(errors)
+	for i := range list {
+		if told[i] == "" && untold(&list[i]) {
+			left++
+		}
+	}
+	return added, left
+}
+
+// costs is, for each failure, what those before it that are wanted cost in one form, in tokens, and at last what all of
+// them do.
+func (p *parts) costs(
+	list []names.Failure, form func(*names.Failure) string, wanted func(*names.Failure) bool,
+) (before []int) {
+	before = make([]int, len(list)+1)
+	for i := range list {
+		if before[i+1] = before[i]; wanted(&list[i]) {
+			before[i+1] += p.count(form(&list[i])) + 1
+		}
+	}
+	return before
+}
+
+// inBrief is a failure with the first line of what went wrong alone.
+func inBrief(f *names.Failure) string {
+	lines := strings.Split(f.Text, "\n")
+	end := 1 + slices.IndexFunc(lines[1:], func(line string) bool { return line != names.GapLine })
+	if lines[0] == "$" || end == 0 || end+2 >= len(lines) {
+		return quoted(f)
+	}
+	short := *f
+	short.Text = strings.Join(append(lines[:end+1:end+1], names.GapLine), "\n")
+	return quoted(&short)
 }
 
 // tells reports whether a text tells all of a failure, line by line: of one in one line what was called and what came
@@ -69,11 +115,16 @@ func tells(text string, f *names.Failure) bool {
 	return false
 }
 
-// under adds texts, newest first, below a head in order.
-func (p *parts) under(head string, texts []string) {
-	if len(texts) > 0 {
-		slices.Reverse(texts)
-		p.put(append([]string{head}, texts...)...)
+// under adds what is told of the failures that are commands, or are not, below a head.
+func (p *parts) under(head string, list []names.Failure, told []string, commands bool) {
+	lines := []string{head}
+	for i := range list {
+		if told[i] != "" && list[i].Command() == commands {
+			lines = append(lines, told[i])
+		}
+	}
+	if len(lines) > 1 {
+		p.put(lines...)
 	}
 }
 
@@ -119,24 +170,25 @@ func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int
 	memory := cmp.Or(s.Memory, new(Memory))
 	s = s.plain(memory)
 	gone, _ := s.parted()
-	list := lastOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory)))
+	list := names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory))
 	need := count(names.HeadFailed+names.HeadErrors) + 2
 	for i := range list {
-		need += count(quoted(&list[i])) + 1
+		text := quoted(&list[i])
+		if i < len(list)-lastFailures {
+			text = inBrief(&list[i])
+		}
+		need += count(text) + 1
 	}
 	return need
 }
 
 // FailuresTold returns how many of the failures in the superseded messages a text
-// holds word for word, and how many there were.
+// holds, with the first line of what went wrong at least, and how many there were.
 func (n *Note) FailuresTold(text string) (told, all int) {
 	for _, f := range n.names.Failures() {
-		if strings.Contains(text, f.Text) || tells(text, &f) {
+		if strings.Contains(text, f.Text) || strings.Contains(text, inBrief(&f)) || tells(text, &f) {
 			told++
 		}
 	}
 	return told, n.names.Failed()
 }
-
-// lastOf are the last failures of a list, oldest first.
-func lastOf(list []names.Failure) []names.Failure { return list[max(0, len(list)-lastFailures):] }

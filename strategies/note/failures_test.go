@@ -377,3 +377,31 @@ func TestLessOfAFailure(t *testing.T) {
 		t.Error("it was told whole, or not at all")
 	}
 }
+
+// TestFailuresInShort: in a large note that has no room for all failures those that passed later are told by the first
+// line of what went wrong, and others too where older ones would go for them: what failed must not be tried again.
+func TestFailuresInShort(t *testing.T) {
+	features.Proves(t, "I10")
+	var parts []any
+	for i := range 20 {
+		lines := fmt.Sprintf("a_test.go:%d: no lease\n--- FAIL: TestA%d %s\nFAIL\tkw/a%d\t0.4s", i, i,
+			strings.Repeat("of many words ", 20), i)
+		parts = append(parts, run(fmt.Sprintf("go test ./a%d", i), lines, true))
+	}
+	parts = append(parts, run("go test ./a19", "ok  \tkw/a19\t0.4s", false))
+	n := build(gone(session(append([]any{"Mend it."}, parts...)...)))
+	text := n.Render(note.Options{Budget: 6800, Count: byRune})
+	for i := range 20 {
+		if !strings.Contains(text, fmt.Sprintf("$ go test ./a%d\na_test.go:%d: no lease\n", i, i)) {
+			t.Errorf("%d is not told", i)
+		}
+	}
+	for i, line := range map[int]string{19: "[...]", 18: "--- FAIL: TestA18"} { // 19 passed later
+		if !strings.Contains(text, fmt.Sprintf("a_test.go:%d: no lease\n%s", i, line)) {
+			t.Errorf("%d is not told so:\n%s", i, text)
+		}
+	}
+	if told, all := n.FailuresTold(text); told != 20 || all != 20 {
+		t.Errorf("%d of %d are said to be told", told, all)
+	}
+}

@@ -20,6 +20,7 @@ type Note struct {
 	talk        int    // how much of it agents said at the end of turns, in hundredths
 	focus       *Focus // nil where nobody gave instructions
 	turns       []turn
+	repeats     bool   // messages of persons that these tell stand below once more
 	rules       []rule // of messages that earlier notes shortened
 	todos       todos
 	loads       loads
@@ -85,6 +86,8 @@ func Build(ctx context.Context, s Session) *Note {
 		}
 		if !r.replays.holds(s.Messages, i, persons) {
 			r.message(i)
+		} else {
+			n.repeats = n.repeats || persons[i] && !s.Gone[i]
 		}
 	}
 	n.turns, n.heard = r.thread.finish(), max(r.thread.n, r.thread.known)

@@ -44,6 +44,13 @@ func TestReplaysAreToldOnce(t *testing.T) {
 		}
 	}
 	told(thread(render(msgs, note.Options{})))
+	t.Run("and it is said that they stand below again", func(t *testing.T) {
+		const line = "\nThe recording repeats messages: some of those that are told here stand below once more.\n"
+		some := write(goneUpTo(8, msgs), note.Options{})
+		if all := render(msgs, note.Options{}); !strings.Contains(some, line) || strings.Contains(all, line) {
+			t.Errorf("%s\n\n%s", thread(some), thread(all))
+		}
+	})
 	t.Run("behind a note", func(t *testing.T) {
 		half := len(msgs) / 2
 		text := render(msgs[:half], note.Options{})

@@ -14,11 +14,13 @@ import (
 // Lines of the thread. They are part of its form: a later compaction reads them
 // back.
 const (
-	headThread  = "## Thread"
-	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below, where there is room."
-	staysAbove  = "its message stands above"
-	staysBelow  = "its message stands below"
-	agentMark   = "Agent: "
+	headThread = "## Thread"
+	// aboutRepeats stands behind that where a harness recorded its conversation for each of its calls.
+	aboutRepeats = "The recording repeats messages: some of those that are told here stand below once more."
+	aboutThread  = "Words of persons stand behind \">\", oldest first; what came of them below, where there is room."
+	staysAbove   = "its message stands above"
+	staysBelow   = "its message stands below"
+	agentMark    = "Agent: "
 )
 
 // sizes are how much of the words of a person is shown, in characters, most first.
@@ -26,25 +28,27 @@ var sizes = []int{6000, 1200, 400, maxFirst, 0}
 
 // view is a thread as it is to be written: how much of each turn is shown.
 type view struct {
-	turns  []turn
-	size   []int      // of the words, a place in sizes
-	came   [][]string // the lines on what came of it, empty where one is not shown
-	said   []string   // the words of the agent, empty where they are not shown
-	binds  []bool     // the words bind what follows, correct what was done, or bear on what is asked for
-	idle   []bool     // the words say nothing that somebody has to know
-	cost   int        // of what is shown so far, in tokens
-	count  func(string) int
-	focus  *Focus
-	memory *Memory
-	stood  string // what is told of how it stood at the end
-	alone  bool   // nobody can search what is left out
-	tight  bool   // there is no room to say what its marks are
+	turns   []turn
+	size    []int      // of the words, a place in sizes
+	came    [][]string // the lines on what came of it, empty where one is not shown
+	said    []string   // the words of the agent, empty where they are not shown
+	binds   []bool     // the words bind what follows, correct what was done, or bear on what is asked for
+	idle    []bool     // the words say nothing that somebody has to know
+	cost    int        // of what is shown so far, in tokens
+	count   func(string) int
+	focus   *Focus
+	memory  *Memory
+	stood   string // what is told of how it stood at the end
+	alone   bool   // nobody can search what is left out
+	tight   bool   // there is no room to say what its marks are
+	repeats bool   // messages that it tells stand in the session once more
 }
 
-// show chooses what of the words of persons is shown in so many tokens. tight leaves out what their marks are.
-func show(turns []turn, focus *Focus, memory *Memory, budget int, tight bool, count func(string) int) *view {
-	v := &view{turns: turns, tight: tight, size: make([]int, len(turns)), came: make([][]string, len(turns)),
-		said:  make([]string, len(turns)),
+// show chooses what of the words of persons is shown in so many tokens. tight leaves out what their marks are, and that
+// messages repeat.
+func show(turns []turn, focus *Focus, memory *Memory, budget int, tight, repeats bool, count func(string) int) *view {
+	v := &view{turns: turns, tight: tight, repeats: repeats && !tight, size: make([]int, len(turns)),
+		came: make([][]string, len(turns)), said: make([]string, len(turns)),
 		count: count, focus: focus, memory: memory}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
@@ -56,6 +60,9 @@ func show(turns []turn, focus *Focus, memory *Memory, budget int, tight bool, co
 		head := headThread
 		if !tight {
 			head += "\n" + aboutThread
+		}
+		if v.repeats {
+			head += "\n" + aboutRepeats
 		}
 		v.cost = count(head)
 		v.cost += v.shrink(budget - v.cost)
@@ -465,6 +472,9 @@ func (v *view) lines() []string {
 		}
 		out = append(out, v.head(i)...)
 		out = append(out, withSaid(v, i)...)
+	}
+	if v.repeats {
+		out = slices.Insert(out, 0, aboutRepeats)
 	}
 	quotes := func(s string) bool { return strings.HasPrefix(s, quoteMark) }
 	if !v.tight && slices.ContainsFunc(out, quotes) {

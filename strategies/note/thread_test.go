@@ -286,7 +286,7 @@ func TestWhatStays(t *testing.T) {
 - Agent: Edited.
 [2] its message stands below: "And now PAR-2."
 - Changed: c.go (edited)
-- What followed stands below.`
+- More of it stands below.`
 	text := write(s, note.Options{})
 	if got := thread(text); got != want {
 		t.Fatalf("%s\n\nwant\n%s", got, want)
@@ -308,7 +308,7 @@ func TestWhatStays(t *testing.T) {
 		later := func(text string) string {
 			return write(gone(session(summary(text), msgs[4], msgs[7:], said("All done."), "Thanks.")), note.Options{})
 		}
-		old := strings.Replace(text, "What followed stands below.", "It goes on below.", 1)
+		old := strings.Replace(text, "More of it stands below.", "It goes on below.", 1)
 		if got := later(old); old == text || got != later(text) || strings.Contains(got, "below.") {
 			t.Errorf("%s", got)
 		}
@@ -321,14 +321,14 @@ func TestWhatStays(t *testing.T) {
 }
 
 // TestWhatFollowedTheOnesThatStay: of a turn of which calls stay and the closing words behind them went these are told,
-// and it is not said that what followed stands below.
+// and it is not said that more of it stands below.
 func TestWhatFollowedTheOnesThatStay(t *testing.T) {
 	features.Proves(t, "N13")
 	msgs := session("Mend it.", edit("/srv/kw/a.go", "ok", false), run("make test", "ok", false),
 		said("All of it is mended."), "And now?", said("Nothing."))
 	s := goneUpTo(6, msgs)
 	s.Gone[3], s.Gone[4] = false, false // the check and its result
-	if got := thread(write(s, note.Options{})); strings.Contains(got, "What followed stands below.") ||
+	if got := thread(write(s, note.Options{})); strings.Contains(got, "More of it stands below.") ||
 		!strings.Contains(got, "- Agent: All of it is mended.") {
 		t.Errorf("%s", got)
 	}
@@ -548,5 +548,26 @@ func TestMarksAreExplainedWhereTheyStand(t *testing.T) {
 	if !strings.Contains(with, "\n> Mend it.\n") || !strings.Contains(with, note.AboutThread) ||
 		strings.Contains(without, "\n> ") || strings.Contains(without, note.AboutThread) {
 		t.Errorf("%s\n\n%s", with, without)
+	}
+}
+
+// TestMoreOfAnEarlierTurnStays: where the next compaction takes nothing of a turn that an earlier note tells a part of,
+// it is still said that more of it stands below.
+func TestMoreOfAnEarlierTurnStays(t *testing.T) {
+	features.Proves(t, "N13", "A6")
+	const more = "- More of it stands below."
+	msgs := session("Mend the first.", edit("/srv/kw/a.go", "ok", false), said("It is mended."), "And the second one?",
+		edit("/srv/kw/b.go", "ok", false), run("make test", "ok", false), said("That too."))
+	first := note.Session{Messages: msgs, Gone: slices.Repeat([]bool{false}, len(msgs))}
+	first.Gone[1], first.Gone[2] = true, true // the change of the first
+	text := write(first, note.Options{})
+	if got := thread(text); strings.Count(got, more) != 1 {
+		t.Fatalf("%s", got)
+	}
+	later := session(msgs[0], summary(text), msgs[3:])
+	second := note.Session{Messages: later, Gone: slices.Repeat([]bool{false}, len(later))}
+	second.Gone[1], second.Gone[4], second.Gone[5] = true, true, true // the note, and the change of the second
+	if got := thread(write(second, note.Options{})); strings.Count(got, more) != 2 {
+		t.Errorf("%s", got)
 	}
 }

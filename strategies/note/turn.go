@@ -50,6 +50,7 @@ type thread struct {
 	aside       bool       // a harness wrote after the closing words, and the agent answers that
 	toHarness   string     // what it said to that last
 	silent      bool       // nothing of the turn went
+	begun       bool       // an earlier note tells a part of it
 	goesOn      bool       // a part of the turn stays behind what went of it
 	shown       bool       // a part of the turn stays, wherever
 	taken       bool       // the last turn is of an earlier note
@@ -124,6 +125,7 @@ func (t *thread) person(m *abi.Message, where string) {
 		next = t.waits[i]
 		next.id, next.stays, next.opens = m.ID, where, ""
 		next.n, t.n = max(next.n, t.n), max(next.n, t.n)
+		t.begun = len(next.came) > 0
 		next.came = slices.DeleteFunc(next.came, isOpen)
 		t.waits = slices.Delete(t.waits, i, i+1)
 	}
@@ -147,7 +149,9 @@ func (t *thread) person(m *abi.Message, where string) {
 func isOpen(line string) bool { return isGoesOn(line) || isWorked(line) }
 
 // isGoesOn reports whether a line says that a part of a turn stays, in the words of earlier versions too.
-func isGoesOn(line string) bool { return line == goesOn || line == "It goes on below." }
+func isGoesOn(line string) bool {
+	return line == goesOn || line == "What followed stands below." || line == "It goes on below."
+}
 
 func isWorked(line string) bool { return line == workedOn || line == workedBelow || line == workedMute }
 
@@ -249,7 +253,7 @@ func (t *thread) stays(m *abi.Message) {
 	if m.Role != abi.RoleAssistant || t.aside { // what answers a harness is no part of the turn
 		return
 	}
-	if t.shown = true; !t.silent {
+	if t.shown = true; !t.silent || t.begun {
 		t.goesOn = true
 		if t.interrupted != "" {
 			t.interrupted = interruptedOnce
@@ -373,6 +377,7 @@ func (t *thread) end(answer string) {
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
 	t.undone, t.found, t.aside, t.interrupted, t.toHarness, t.shown, t.plan = nil, nil, false, "", "", false, ""
+	t.begun = false
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more, in one
@@ -490,7 +495,7 @@ const maxCame = 16
 
 const (
 	// goesOn says of a turn that a part of it stays, workedOn of one whose message stays that nothing else does.
-	goesOn   = "What followed stands below."
+	goesOn   = "More of it stands below."
 	workedOn = "The agent has worked on it: what came of it is told here alone."
 	// workedBelow and workedMute stand for that where none of it is told beside the words.
 	workedBelow = "The agent has worked on it: what came of it is told below, where it stood at the end."

@@ -184,7 +184,7 @@ func (n *Note) withNames(o Options, had room, summary string) (text string, foun
 func (n *Note) fitted(o Options, least int, summary string) (text string, had room) {
 	text, _ = names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{names: least}, summary)
-		if more.thread >= worthMore {
+		if more.thread >= worthMore || more.failures >= worthMore {
 			text, more = n.render(o, budget, more, summary)
 		}
 		had = more
@@ -219,6 +219,8 @@ type room struct {
 	filed  bool // files had room
 	words  int  // messages of persons of which there was room for words
 	failed int  // failures that there was room for
+	// failures is more than their share, for those that had no room.
+	failures int
 }
 
 // betters reports whether a note that had this room is better than one that had another: it has names or files where
@@ -253,7 +255,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		heading = p.count(headCalls) + 1
 	}
 	p.left -= heading
-	more.failed = p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget), o.Failures)
+	untold := 0
+	more.failed, untold = p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
+		o.Failures, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
@@ -266,8 +270,11 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		p.headed(headCalls, calls)
 	}
 	p.left += unnamed - lent
-	if more.lists -= p.left; !b.thread.complete() {
-		more.thread = extra.thread + p.left
+	switch more.lists -= p.left; {
+	case untold > 0 && extra.failures == 0:
+		more.failures, more.thread = p.left, extra.thread
+	case !b.thread.complete():
+		more.failures, more.thread = extra.failures, extra.thread+p.left
 	}
 	return p.String(), more
 }
@@ -282,7 +289,7 @@ type body struct {
 // rules; what was done; how it stands; and what else came of the words.
 func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
-	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, p.count)
+	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, n.repeats, p.count)
 	v.alone, b.thread = alone, v
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost

@@ -21,6 +21,7 @@ var (
 	wrappers     = newBeginnings("wrappers")
 	acts         = newBeginnings("acts")
 	actsThatLook = newBeginnings("acts that look")
+	showsChanges = newBeginnings("shows changes")
 	prepares     = newBeginnings("prepares")
 	shows        = set.Of(wordLists["shows"]...)
 	searching    = set.Of(wordLists["searching"]...)
@@ -99,6 +100,13 @@ func (a *Action) OnlyLooks() bool {
 		}
 	}
 	return looks
+}
+
+// ShowsChanges reports whether the script shows what was changed, or asked for.
+func (a *Action) ShowsChanges() bool {
+	return slices.ContainsFunc(a.Commands, func(c toolcall.Command) bool {
+		return showsChanges.begins(strings.Join(c.Words, " "))
+	})
 }
 
 func kindOf(c *toolcall.Command, n *named) StepKind {

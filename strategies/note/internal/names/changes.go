@@ -20,7 +20,7 @@ type facts struct {
 	at               int    // the message of the last change
 }
 
-// String is what stands behind the name of a modified file: "×3 (created before, last
+// String is what stands behind the name of a modified file: "×3 (created first, last
 // lines 340-352)". It is empty where the file was edited once, and no more is known: most were.
 func (f facts) String() string {
 	count := ""
@@ -70,7 +70,7 @@ func (f facts) String() string {
 }
 
 // madeBefore is said of a file that was created, and then edited as often as is counted.
-const madeBefore = " before"
+const madeBefore = " first"
 
 // madeAgain is said of a folder that was deleted and is there again.
 const madeAgain = "deleted and made again"

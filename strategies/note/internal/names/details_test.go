@@ -2,6 +2,7 @@ package names_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestOneFileManyNames(t *testing.T) {
 	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")},
 		called("Read", "path", "internal/queue", "…", false)...)
 	got = lines(build(msgs).Render(1000, byRune))
-	if got["Read in what went"] != "internal/queue" {
+	if got["Read in what went, and not named below"] != "internal/queue" {
 		t.Errorf("%v", got)
 	}
 }
@@ -254,7 +255,7 @@ func TestChangesInChains(t *testing.T) {
 		{"created", [][]abi.Message{edit(1, add), nil}, "pkg/a.go (created)"},
 		{"created, and edited in turn", [][]abi.Message{edit(1, add), edit(1, two)}, "pkg/a.go (created, edited)"},
 		{"created, and edited twice", [][]abi.Message{edit(1, add), edit(1, two), edit(1, two), nil},
-			"pkg/a.go×2 (created before)"},
+			"pkg/a.go×2 (created first)"},
 		{"the last lines", [][]abi.Message{edit(1, two), edit(1, one), nil}, "pkg/a.go×2 (last line 12)"},
 		{"moved, not edited", [][]abi.Message{move, nil},
 			"pkg/a.go (moved to pkg/b.go) pkg/b.go (was a.go)"},
@@ -295,7 +296,8 @@ func TestNotRead(t *testing.T) {
 	msgs = append(msgs, called("view", "path", "/srv/kw/store", "lease.go lock.go", false)...)
 	msgs = append(msgs, said("TestLease/after_a_restart fails, and BenchmarkSweep/big_table is slow."))
 	got := lines(build(msgs).Render(1000, byRune))
-	if read := got["Read in what went"]; !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
+	read := got["Read in what went, and not named below"]
+	if !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
 		t.Errorf("read: %s", read)
 	}
 	if names := got["Names"]; !strings.Contains(names, "TestLease/after_a_restart") ||
@@ -384,7 +386,7 @@ func TestMoreTools(t *testing.T) {
 	}
 	text := build(msgs).Render(400, byRune)
 	for range 2 {
-		if got := tools(text); !strings.HasSuffix(got, "×1 and others") {
+		if got := tools(text); !strings.HasSuffix(got, "×1 and others") && !strings.HasSuffix(got, "×1 and perhaps others") {
 			t.Errorf("%q", got)
 		}
 		text = build([]abi.Message{summary(text)}).Render(400, byRune)
@@ -393,6 +395,11 @@ func TestMoreTools(t *testing.T) {
 	if got := tools(build(append([]abi.Message{summary(text)}, again...)).Render(4000, byRune)); !strings.Contains(got,
 		"tool_number_0(query)×1+ ") {
 		t.Errorf("one that an earlier note may not have listed: %q", got)
+	}
+	toolless := summary("## Thread\n[1]\n> Mend it.\n- Besides: 2 reads and searches\n")
+	if got := tools(build(append([]abi.Message{toolless}, again...)).Render(4000, byRune)); got !=
+		"tool_number_0(query)×1+ and perhaps others" {
+		t.Errorf("behind a note that had no room for tools: %q", got)
 	}
 	if got := tools(build(msgs[:2]).Render(400, byRune)); strings.Contains(got, "others") {
 		t.Errorf("all of them: %q", got)
@@ -414,5 +421,21 @@ func TestNoNameStandsForASecret(t *testing.T) {
 	}
 	if _, n := redactor.Redact(got); n > 0 {
 		t.Errorf("%d secrets are found in\n%s", n, got)
+	}
+}
+
+// TestFilesBelowARoot: files that stand right below the folder that paths are relative to are read back as these.
+func TestFilesBelowARoot(t *testing.T) {
+	features.Proves(t, "N8", "A6")
+	read := func(file string) []abi.Message {
+		return called("Read", "file_path", "/srv/kw/src/"+file, "text", false)
+	}
+	first := build(slices.Concat(read("main.go"), read("tui/list.go"), read("tui/text.go"))).Render(400, byRune)
+	if !strings.Contains(first, "Paths are relative to /srv/kw/src") {
+		t.Fatalf("%s", first)
+	}
+	second := build(slices.Concat([]abi.Message{summary(first)}, read("main.go"))).Render(400, byRune)
+	if got := lines(second)["Read in what went, and not named below"]; strings.Count(got, "main.go") != 1 {
+		t.Errorf("%q in\n%s", got, second)
 	}
 }

@@ -90,9 +90,8 @@ const (
 	maxVerbatim = 200
 	// maxErrorLines is how many lines of one result are kept.
 	maxErrorLines = 3
-	// maxFailures is how many failures are remembered: twice as many as must be
-	// kept, since what one reader calls a failure is none to another.
-	maxFailures = 40
+	// maxFailures is how many failures are remembered: what failed before must not be tried again.
+	maxFailures = 100
 )
 
 // Failures returns the last calls that failed, oldest first. The same failure is

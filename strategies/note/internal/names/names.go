@@ -27,7 +27,7 @@ type Names struct {
 	files    [2][]string         // read, modified
 	root     string              // folder that paths are relative to, or ""
 	unlisted [numLists]bool      // lists of earlier notes had more files than they named
-	// moreTools: an earlier note did not list all tools.
+	// moreTools: an earlier note may not have listed all tools.
 	moreTools bool
 }
 

@@ -31,8 +31,8 @@ var (
 
 // formerHeads are lines as earlier versions wrote them.
 var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified,
-	"Files read:": headRead, "Other paths:": headPaths, "Commands run, newest last:": HeadCommands,
-	"File names used alone:": headShort}
+	"Files read:": headRead, "Read in what went:": headRead, "Other paths:": headPaths,
+	"Commands run, newest last:": HeadCommands, "File names used alone:": headShort}
 
 // renewed is a line as it would be written today.
 func renewed(line string) string {
@@ -66,6 +66,9 @@ func (b *builder) summary(text string) {
 	for line := range strings.Lines(text) {
 		e.line(strings.TrimRight(line, "\n"))
 	}
+	if !e.tooled { // it had no room for tools, or there were none
+		moreCalls(b, nil)
+	}
 }
 
 // entries reads what a compaction wrote, line by line.
@@ -75,6 +78,7 @@ type entries struct {
 	at      int    // place in a list of files
 	block   []string
 	inBlock bool
+	tooled  bool // it lists tools
 }
 
 func (e *entries) line(line string) {
@@ -122,6 +126,7 @@ func (e *entries) line(line string) {
 	case sectionHeads[line]:
 		e.section = line
 	case head == headTools:
+		e.tooled = true
 		e.toolList(rest)
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])
@@ -153,7 +158,7 @@ func (e *entries) files(line string, u use) {
 				dir = written + "/"
 			} else if dir = d + "/"; d == "." {
 				dir = root
-			} else if strings.IndexByte("/~$", dir[0]) < 0 && ending(dir) == dir {
+			} else if isBelow(dir) {
 				dir = root + dir
 			}
 			continue
@@ -166,12 +171,20 @@ func (e *entries) files(line string, u use) {
 			continue
 		}
 		name, times, _ := strings.Cut(word, timesMark)
+		if dir == "" && u != mentioned && isBelow(name) {
+			name = root + name
+		}
 		e.taken(dir+name, path, e.at, u)
 		if it := e.items[dir+name]; it != nil && u == modified {
 			it.facts = parseFacts(times, about)
 		}
 		e.at++
 	}
+}
+
+// isBelow reports whether a path is one below a root: it begins with no root itself.
+func isBelow(name string) bool {
+	return name != "" && strings.IndexByte("/~$", name[0]) < 0 && !strings.Contains(name, ":") && ending(name) == name
 }
 
 // maxLines is how long the numbers of lines are, in bytes.
@@ -186,7 +199,7 @@ func parseFacts(times, about string) (f facts) {
 	for part := range strings.SplitSeq(about, ", ") {
 		what, lines, _ := strings.Cut(strings.TrimPrefix(part, "last "), " ")
 		switch {
-		case part == "created", part == "created"+madeBefore:
+		case part == "created", part == "created"+madeBefore, part == "created before": // as earlier versions wrote it
 			f.created = true
 		case part == "written":
 			f.written = true
@@ -246,14 +259,19 @@ func listsTool(list []tool, name string) bool {
 	return slices.ContainsFunc(list, func(t tool) bool { return t.name == name })
 }
 
+// moreCalls notes that an earlier note did not list all tools: of those that it did not list there may be more calls.
+func moreCalls(b *builder, listed []tool) {
+	b.moreTools = true
+	for name, t := range b.tools {
+		t.more = t.more || !listsTool(listed, name)
+	}
+}
+
 // toolList takes over the tools of an earlier note.
 func (b *builder) toolList(line string) {
 	list := parseTools(line)
-	if strings.HasSuffix(line, otherTools) {
-		b.moreTools = true
-		for name, t := range b.tools {
-			t.more = t.more || !listsTool(list, name)
-		}
+	if strings.HasSuffix(line, otherTools) || strings.HasSuffix(line, perhapsTools) {
+		moreCalls(b, list)
 	}
 	for _, t := range list {
 		met := b.tools[t.name] != nil

@@ -10,7 +10,7 @@ const (
 	asWritten     = ", or as they were written" // behind that: of some it is not known
 	headTools     = "Tools called in what went:"
 	headModified  = "Modified in what went:"
-	headRead      = "Read in what went:"
+	headRead      = "Read in what went, and not named below:"
 	headPaths     = "Paths mentioned:"
 	headShort     = "File names without folders:"
 	headSymbols   = "Names:"
@@ -20,7 +20,8 @@ const (
 	failedMark    = " (failed)"
 	timesMark     = "×" // before how often
 	listSeparator = " "
-	otherTools    = "and others" // where not all tools are listed
+	otherTools    = "and others"         // where not all tools are listed
+	perhapsTools  = "and perhaps others" // where an earlier note did not list all
 )
 
 // numberPart bounds the numbers to one in so many tokens of the names: a table of figures
@@ -47,7 +48,7 @@ func Fit(
 func (l *Names) toolLine(budget int, count func(string) int) string {
 	line := ""
 	left := budget - count(headTools+" ")
-	more := l.moreTools
+	more := false
 	for _, t := range l.tools {
 		s := t.String()
 		if left -= count(s) + 1; left < 0 {
@@ -59,8 +60,11 @@ func (l *Names) toolLine(budget int, count func(string) int) string {
 	if line == "" {
 		return ""
 	}
-	if more {
+	switch {
+	case more:
 		line += listSeparator + otherTools
+	case l.moreTools:
+		line += listSeparator + perhapsTools
 	}
 	return headTools + line + "\n"
 }

@@ -27,6 +27,23 @@ func about(a *action.Action) string {
 	return a.Tool
 }
 
+// resumed is by which id another agent can be asked to go on, as its result says it; empty where that says none.
+func resumed(text string) string {
+	const mark, end = "\nagentId: ", " (for resuming"
+	at := strings.LastIndex(text, mark)
+	if at < 0 {
+		return ""
+	}
+	id, _, ok := strings.Cut(text[at+len(mark):], end)
+	if !ok || id == "" || len(id) > maxAgentID || strings.ContainsAny(id, " \n") {
+		return ""
+	}
+	return " (agent " + id + ")"
+}
+
+// maxAgentID is how long such an id is, in bytes.
+const maxAgentID = 64
+
 // told is the call with its arguments: "book_reservation (user_id mia_li_3668)". Of a
 // call that repeats another the arguments that differ, all sums, and the id that says what it is about: the other one
 // may be told in short, or no more.

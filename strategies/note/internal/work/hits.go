@@ -76,7 +76,8 @@ func isPart(text string) bool {
 
 // partMarks are how such lines begin, and what they hold.
 var partMarks = []struct{ begins, holds string }{
-	{"<persisted-output>", ""}, {"[Showing results with pagination", ""}, {"(Results are truncated", ""},
+	{"[Pruned — ", ""}, {"[... ", "left out here"}, {"<persisted-output>", ""}, {"[Showing results with pagination", ""},
+	{"(Results are truncated", ""},
 	{"... [", "truncated"}, {"[...", "truncated"}, {"[", "truncated]"},
 }
 
@@ -189,7 +190,7 @@ func counted(files []string, part bool, tell func(file string) string) string {
 	case part:
 		text += " and more"
 	case more > 0:
-		text += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more files", more)
 	}
 	return text
 }

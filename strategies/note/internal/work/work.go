@@ -39,7 +39,8 @@ type Work struct {
 	cancelled *[]string
 	agents    []string // what was handed to other agents
 	reports   []string // what they reported
-	looks     int      // reads and searches
+	views     []string // of changes that others made, or the agent before: differences, commits, requests
+	looks     int      // reads and searches, and these
 	others    int      // other commands
 	tries     *tries
 	before    map[string]*action.Action // the last call to each tool that changed something
@@ -143,11 +144,14 @@ func (w *Work) Result(m *abi.Message) Step {
 	alone := w.step(a, text, o)
 	switch a.Kind {
 	case action.Runs:
-		w.script(a, text, o, &alone.Check)
+		looks := w.looks
+		if w.script(a, text, o, &alone.Check); w.looks > looks && a.ShowsChanges() {
+			w.views = append(w.views, alone.Text)
+		}
 	case action.Asks:
 		w.answers = append(w.answers, clip.Line(text, maxTold))
 	case action.Delegates:
-		w.agents = append(w.agents, about(a))
+		w.agents = append(w.agents, about(a)+resumed(text))
 		if line := reported(w, a, text, o); line != "" {
 			w.reports = append(w.reports, line)
 		}
@@ -301,6 +305,7 @@ const (
 	Ran       = "Ran: "
 	Failed    = "Failed: "
 	Besides   = "Besides: "
+	Viewed    = "Looked at: "
 	Reported  = "Reported by the agent for "
 	// ChangedFiles begins the line on the files that were changed.
 	ChangedFiles = "Changed: "
@@ -354,7 +359,12 @@ func (w *Work) Lines(name func(path string) string) []string {
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
 	lines = append(lines, w.reports[max(0, len(w.reports)-maxReports):]...)
-	if s := w.rest(); s != "" {
+	looks := w.looks
+	if len(w.files)+len(w.did)+len(w.failed) == 0 { // who changed something looked at that
+		add(Viewed, w.views, ", ")
+		looks -= min(len(w.views), maxListed)
+	}
+	if s := besides(looks, w.others); s != "" {
 		lines = append(lines, s)
 	}
 	return lists.Map(lines, clip.OneLine) // names are a model's own words: none begins a line
@@ -483,9 +493,7 @@ func lastChecks(all []*check) []*check {
 	return lists.Filter(all, func(c *check) bool { return chosen[c] })
 }
 
-// rest counts what is not told.
-func (w *Work) rest() string { return besides(w.looks, w.others) }
-
+// besides counts what is not told.
 func besides(looks, others int) string {
 	var parts []string
 	if looks > 0 {
