@@ -45,8 +45,9 @@ approves it, and where nobody can be asked it waits for kagewasm approve: withou
 
 What was done is kept in the state folder, with the session as it was: kagewasm
 undo takes it back, kagewasm sessions and lost show it. --no-record goes without.
-While a server has a turn of that session open, nothing is compacted, and the exit
-code is 1: its agent works with what is there. --no-record compacts FILE alone.
+While a server has a turn of that session open, or a call of its model in flight,
+nothing is compacted, and the exit code is 1: its agent works with what is there.
+--no-record compacts FILE alone.
 --record and --replay are about what plugins ask of the network and of models; the
 model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
