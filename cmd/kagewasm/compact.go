@@ -53,7 +53,8 @@ model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
-  kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
+  kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl
+  kagewasm compact session.jsonl --prepare --json`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = c.Flags().Changed
@@ -72,6 +73,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	if err := f.check(path); err != nil {
 		return err
+	}
+	if f.prepare {
+		return prepared(ctx, f, e, path, progress)
 	}
 	var run *record.Run
 	var sink *sink
