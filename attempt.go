@@ -97,14 +97,8 @@ func (p *planner) inPluginTime(ctx context.Context, plugin string, f func(contex
 		Hint:    "let it answer with less text"}
 }
 
-// budget returns what a plan that source makes may insert.
-func (l *look) budget(v *strategies.View, source abi.Source) strategies.Budget {
-	return strategies.NewBudget(v, l.policy.Note, source)
-}
-
-// allowance is a context for work that asks it now and then whether to go on. It ends with the caller's
-// context, or at end, which [inHostTime] moves back while the host does work of its own. It belongs to
-// one goroutine.
+// allowance is a context for work that asks it now and then whether to go on. It ends with the caller's context, or at
+// end, which [inHostTime] moves back while the host does work of its own. It belongs to one goroutine.
 type allowance struct {
 	context.Context
 	end time.Time
@@ -139,11 +133,17 @@ func (p *planner) try(ctx context.Context, c candidate) (a attempt, remarks []ho
 	return a, remarks, err
 }
 
-func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
-	b := p.look.budget(p.view, c.source)
+// budget returns what a plan that source makes may insert.
+func (p *planner) budget(ctx context.Context, source abi.Source) strategies.Budget {
+	b := strategies.NewBudget(p.view, p.look.policy.Note, source)
 	b.Note += p.cost(p.injected)
 	b.Read = func(gone []string, edits []abi.Edit) *note.Note { return p.read(ctx, gone, edits).note }
 	b.FailuresBeside = func(gone []string, edits []abi.Edit) int { return p.failuresBeside(ctx, gone, edits) }
+	return b
+}
+
+func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
+	b := p.budget(ctx, c.source)
 	plan, err := planOf(ctx, c, p.view, b)
 	if err != nil {
 		return attempt{plan: plan}, nil, err
@@ -535,7 +535,7 @@ func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Ins
 	if len(list) == 0 {
 		return nil, nil
 	}
-	left, without := p.look.budget(p.view, longestSource).Inject-p.cost(p.injected), make(map[string]int)
+	left, without := p.budget(ctx, longestSource).Inject-p.cost(p.injected), make(map[string]int)
 	for _, in := range list {
 		if in.Kind == abi.KindSummary { // the target bounds it, as any summary
 			in.Text, _, _ = p.look.secrets.RedactContext(ctx, in.Text)

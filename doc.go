@@ -6,8 +6,9 @@
 //
 // Below the threshold the messages are the ones that Compact was given. Call [Compactor.TurnEnd] when a
 // turn of the agent has completed, so that plugins hear of it. Where a [Policy] wants a person to
-// approve, [Compactor.Commit] applies what waits and [Compactor.Reject] drops it. Hosts that keep no
-// list of messages of their own open a session of package session, which makes all these calls.
+// approve, [Compactor.Commit] applies what waits and [Compactor.Reject] drops it. [Compactor.Prepare]
+// tells what a model would be asked to summarize, and asks nobody. Hosts that keep no list of messages of
+// their own open a session of package session, which makes the calls for a session.
 //
 // Plugins are loaded by package runtime: a runtime.Runtime loads modules, and what it returns goes into
 // Options.Plugins: see the example Plugins.

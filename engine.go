@@ -45,6 +45,36 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	return result, err
 }
 
+// Prepare returns what a model's summary of the session would be made of if it were compacted now: the
+// previous summary, where the cut falls, what is summarized, which files it names; see
+// [strategies.Preparation]. It asks no model and no plugin, stores and audits nothing, and the next look
+// at the session is what it would have been. It does not look at the thresholds. Used and Exceeded of
+// the request are not looked at either.
+//
+// Where nothing can be summarized the cause of the error is [strategies.ErrNothing]: the session is within
+// its target, the last entry is a compaction, or no cut is valid. Other errors are those of a request
+// that makes no sense (usage) and of a canceled context (canceled).
+func (c *Compactor) Prepare(ctx context.Context, req Request) (*strategies.Preparation, error) {
+	req.Used, req.Exceeded, req.DryRun = nil, nil, true
+	l, err := c.look(ctx, req)
+	if l == nil {
+		return nil, err
+	}
+	defer c.close(l, nil)
+	if err != nil {
+		return nil, err
+	}
+	v, _, _ := shortenFixed(l, prune(l))
+	made, err := l.summarize(floorOf(l)).Prepare(v, l.planner(v, preCompacted{}).budget(ctx, summarizerOf(l)))
+	if gaveUp := canceled(ctx); gaveUp != nil {
+		return nil, gaveUp
+	}
+	if made != nil {
+		made.TokensBefore = l.came.Total
+	}
+	return made, err
+}
+
 // compact runs the stages after look. gaveUp is set where the caller cancelled
 // during look.
 func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {

@@ -87,8 +87,7 @@ func (l *look) strategy() strategy {
 // candidates returns the strategies to ask, in order: what plugins propose, the compactor's first; then
 // the strategy that the policy names; then the floor.
 func candidates(l *look, proposals []hooks.Proposal) []candidate {
-	drop := strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools,
-		PreserveRecent: l.policy.Summarize.PreserveRecent}
+	drop := floorOf(l)
 	var list []candidate
 	for _, p := range proposals {
 		list = append(list, candidate{Strategy: strategies.Delegate{Drop: drop, Output: p.Output, Source: p.Source},
@@ -104,6 +103,12 @@ func candidates(l *look, proposals []hooks.Proposal) []candidate {
 		list = append(list, candidate{Strategy: drop, name: StrategyDrop, source: strategies.DropSource, floor: true})
 	}
 	return list
+}
+
+// floorOf returns the strategy drop as the policy has it.
+func floorOf(l *look) strategies.Drop {
+	return strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools,
+		PreserveRecent: l.policy.Summarize.PreserveRecent}
 }
 
 // named returns the strategy that the policy names, or nil where it leaves all to plugins and the
@@ -151,8 +156,7 @@ func modelWhereThereIsOne(l *look, drop strategies.Drop) (c candidate, err error
 	if err := l.memo.declined.open(l.summarizer(), l.start); err != nil && l.req.Reason != abi.TriggerManual {
 		return c, err
 	}
-	return candidate{Strategy: l.summarize(drop), name: StrategySummarize,
-		source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}}, nil
+	return candidate{Strategy: l.summarize(drop), name: StrategySummarize, source: summarizerOf(l)}, nil
 }
 
 func modelOrWhyNot(l *look, drop strategies.Drop) (c candidate, err error) {
@@ -250,6 +254,11 @@ func (l *look) summarizer() string {
 		return s.FastModel
 	}
 	return cmp.Or(s.Model, l.req.Session.Model)
+}
+
+// summarizerOf names who writes summaries.
+func summarizerOf(l *look) abi.Source {
+	return abi.Source{Type: abi.SourceModel, Name: l.summarizer()}
 }
 
 // failing is a strategy that cannot be followed, and says why.

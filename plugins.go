@@ -361,7 +361,7 @@ var longestSource = abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x",
 // hookInput returns the input of a hook, with the messages of a list. The budget is that of a
 // compaction of v.
 func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *abi.Input {
-	budget := l.budget(v, longestSource)
+	budget := strategies.NewBudget(v, l.policy.Note, longestSource)
 	reserved := l.req.Overhead + budget.Note
 	if l.hooks.HasObservers() {
 		reserved += budget.Inject

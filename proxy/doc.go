@@ -42,13 +42,13 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 )
 
-// FewCalls is after how many calls a compaction below the window has to pay, where a policy
+// fewCalls is after how many calls a compaction below the window has to pay, where a policy
 // does not say.
-const FewCalls = 3
+const fewCalls = 3
 
 // Policy is a policy for conversations that pass here: one that does not say after how many
-// calls a compaction has to pay says [FewCalls].
+// calls a compaction has to pay says 3.
 func Policy(p kagewasm.Policy) kagewasm.Policy {
-	p.When.PaybackCalls = cmp.Or(p.When.PaybackCalls, FewCalls)
+	p.When.PaybackCalls = cmp.Or(p.When.PaybackCalls, fewCalls)
 	return p
 }

@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 	"github.com/kagewasm/kagewasm/internal/service"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -41,13 +44,18 @@ func TestAnswersBehindOthers(t *testing.T) {
 	}
 	t.Cleanup(func() { again.Close() })
 	other := servetest.StartOver(t, again, &servetest.Host{}, service.Options{})
+	host := hosttest.New(t, kagewasm.Options{}) // of a program with the library, which asks nobody
 	for _, text := range []string{"the first answer", "the second answer"} {
 		var look service.Look
 		one.Must(201, "POST", "/sessions/a/calls", nil, &look)
-		var done service.Compacted
-		other.Must(200, "POST", "/sessions/a/compact", map[string]any{"target_tokens": 0}, &done)
-		if !done.Report.Compacted {
-			t.Fatal(done.Report.Reason)
+		open, err := session.Open(t.Context(), host, session.Options{Journal: again,
+			Session: abi.Session{ID: "a", ContextWindow: new(600)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := open.Compact(t.Context(), kagewasm.Request{Target: new(0)})
+		if err != nil || !done.Report.Compacted {
+			t.Fatal(err, done.Report.Reason)
 		}
 		if text == "the second answer" {
 			one.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(0)}, nil)

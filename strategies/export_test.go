@@ -19,10 +19,10 @@ func Cap(v *View, limit int) []abi.Edit { return capped(v, limit, nil) }
 // FitsWithout is for properties of the cut.
 func (v *View) FitsWithout(tokens, note int) bool { return v.fitsWithout(size{tokens: tokens}, note) }
 
-// Preparation and Written are what a summary is made of, and what it came to.
+// Ready and Written are what a summary is made of, and what it came to.
 type (
-	Preparation = preparation
-	Written     = written
+	Ready   = preparation
+	Written = written
 )
 
 // Config is one summary to be written, flat.
@@ -49,11 +49,11 @@ func (c Config) summary() summary {
 func (c Config) Recent() int { s := c.summary(); return s.Recent() }
 
 // Prepare decides what goes, keeping the last messages.
-func Prepare(v *View, c Config, keepLast int) (*Preparation, error) {
+func Prepare(v *View, c Config, keepLast int) (*Ready, error) {
 	return prepare(v, c.summary(), keepLast)
 }
 
 // Write asks the model.
-func Write(ctx context.Context, m abi.Model, p *Preparation, c Config) (Written, error) {
+func Write(ctx context.Context, m abi.Model, p *Ready, c Config) (Written, error) {
 	return p.write(ctx, m, c.summary())
 }

@@ -2,14 +2,79 @@ package strategies
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// preparation is everything that can be known before a model is asked. Indices
-// are into the messages of the view.
+// Preparation is what a model's summary of a session would be made of: all that is known before a model
+// is asked. Lists of ids are in session order.
+type Preparation struct {
+	// TokensBefore is what the whole request costs now.
+	TokensBefore int `json:"tokens_before"`
+	// Previous is the id of the latest earlier summary that goes, and PreviousSummary its text, which
+	// the model brings up to date. They are empty where there is none.
+	Previous        string `json:"previous,omitempty"`
+	PreviousSummary string `json:"previous_summary,omitempty"`
+	// Boundary is the id of the first message that is summarized, FirstKept of the first one behind the
+	// last that is: from there on all stay. FirstKept is empty where nothing stays there.
+	Boundary  string `json:"boundary"`
+	FirstKept string `json:"first_kept,omitempty"`
+	// SplitTurn: the cut falls inside a turn. TurnPrefix is then the first part of the turn, which is
+	// summarized by itself, and Summarize what was before it. Either may have messages that say nothing
+	// to a model.
+	SplitTurn  bool     `json:"split_turn"`
+	Summarize  []string `json:"summarize"`
+	TurnPrefix []string `json:"turn_prefix"`
+	// Superseded is all that goes, the previous summary too.
+	Superseded []string `json:"superseded"`
+	// Files are those that were read and modified in what goes, and that earlier notes in it name.
+	Files abi.Files `json:"files"`
+}
+
+// Prepare returns what the summary would be made of that [Summarize.Plan] has a model write. It asks no
+// model and changes nothing. Where nothing can be summarized the cause of the error is [ErrNothing], and
+// its message says why: the session is within its target, the last entry is a compaction, or no cut is
+// valid. Once the model has answered fewer messages may go than are listed: the room that a summary
+// leaves is theirs.
+func (s Summarize) Prepare(v *View, b Budget) (*Preparation, error) {
+	cfg := s.summary(v)
+	c, _ := s.ready(v, b, &cfg)
+	if c.err != nil {
+		return nil, c.err
+	}
+	p := c.ready.public()
+	p.TokensBefore = v.Total
+	if b.Read != nil {
+		files := b.Read(c.gone, c.edits).Files().Merged()
+		p.Files = abi.Files{Read: append(p.Files.Read, files.Read...), Modified: append(p.Files.Modified, files.Modified...)}
+	}
+	return p, nil
+}
+
+// public returns the preparation by ids.
+func (p *preparation) public() *Preparation {
+	msgs := p.view.Messages
+	ids := func(units []abi.Unit) []string {
+		at := slices.Sorted(slices.Values(slices.Concat(units...)))
+		return append([]string{}, lists.Map(at, func(i int) string { return msgs[i].ID })...)
+	}
+	out := &Preparation{PreviousSummary: p.Previous, SplitTurn: p.SplitTurn, Summarize: ids(p.History),
+		TurnPrefix: ids(p.TurnPrefix), Superseded: p.Supersede, Files: abi.Files{Read: []string{}, Modified: []string{}}}
+	if p.previous >= 0 {
+		out.Previous = msgs[p.previous].ID
+	}
+	out.Boundary = ids(append(p.History[:len(p.History):len(p.History)], p.TurnPrefix...))[0]
+	if p.Cut < len(msgs) {
+		out.FirstKept = msgs[p.Cut].ID
+	}
+	return out
+}
+
+// preparation is a [Preparation] as it is worked with. Indices are into the messages of the view.
 type preparation struct {
 	// Replaced is the cost of all that is superseded, in tokens.
 	Replaced int
@@ -40,6 +105,8 @@ type preparation struct {
 	// task and request are the indices of messages of persons that stay, without which what is
 	// superseded cannot be understood: the first message, and the split turn's. -1 for none.
 	task, request int
+	// previous is the index of the summary whose text Previous is, -1 for none.
+	previous int
 }
 
 // prepare returns what is superseded and what the model gets to read of it, where the last keepLast
@@ -60,9 +127,11 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	}
 	p := &preparation{
 		Replaced: c.taken.tokens, Fits: v.fitsWithout(c.taken, reserve), Cut: c.end, view: v, task: -1, request: -1,
+		previous: -1,
 	}
 	if c.previous != nil {
-		p.Previous = note.Said(v.Messages[c.previous[0]].Text())
+		p.previous = c.previous[0]
+		p.Previous = note.Said(v.Messages[p.previous].Text())
 	}
 	p.part(c)
 	if !p.Alone && !p.says(p.History) {

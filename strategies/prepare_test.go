@@ -1,6 +1,7 @@
 package strategies_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -211,7 +212,7 @@ func TestPrepareProperties(t *testing.T) {
 	}
 }
 
-func checkPreparation(t *rapid.T, v *strategies.View, p *strategies.Preparation, keep int) {
+func checkPreparation(t *rapid.T, v *strategies.View, p *strategies.Ready, keep int) {
 	gone := make(map[string]bool)
 	for _, id := range p.Supersede {
 		gone[id] = true
@@ -262,5 +263,50 @@ func checkPreparation(t *rapid.T, v *strategies.View, p *strategies.Preparation,
 				t.Fatalf("the turn's first part has a turn's beginning at %d", i)
 			}
 		}
+	}
+}
+
+// TestPreparationNamesAll: for any session a preparation lists what goes once, by what becomes of it, and all from the
+// first message that is kept on stays.
+func TestPreparationNamesAll(t *testing.T) {
+	features.Proves(t, "T4")
+	some := 0
+	rapid.Check(t, func(t *rapid.T) {
+		v := toSummarize(sessiongen.Messages(80).Draw(t, "session"), rapid.IntRange(0, 400).Draw(t, "target"))
+		s := strategies.Summarize{Config: strategies.SummarizeConfig{
+			WindowMessages: rapid.IntRange(1, 20).Draw(t, "window"), MaxSummaryTokens: rapid.IntRange(1, 50).Draw(t, "cap")}}
+		p, err := s.Prepare(v, strategies.Budget{})
+		if err != nil {
+			if p != nil || !errors.Is(err, strategies.ErrNothing) {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			return
+		}
+		some++
+		listed := slices.Concat(p.Summarize, p.TurnPrefix)
+		if p.Previous != "" {
+			listed = append(listed, p.Previous)
+		}
+		gone := slices.Clone(p.Superseded)
+		slices.Sort(listed)
+		slices.Sort(gone)
+		if !slices.Equal(listed, gone) || p.SplitTurn != (len(p.TurnPrefix) > 0) || p.TokensBefore != v.Total ||
+			!slices.Contains(p.Superseded, p.Boundary) || p.Boundary == p.Previous {
+			t.Fatalf("%+v of %d tokens", p, v.Total)
+		}
+		kept := false
+		for i := range v.Messages {
+			id := v.Messages[i].ID
+			kept = kept || id == p.FirstKept
+			if goes := slices.Contains(gone, id); goes && kept {
+				t.Fatalf("%s goes from behind %s", id, p.FirstKept)
+			}
+		}
+		if kept != (p.FirstKept != "") {
+			t.Fatalf("%q is kept first, which is not there", p.FirstKept)
+		}
+	})
+	if some == 0 {
+		t.Error("there was no preparation")
 	}
 }

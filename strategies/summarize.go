@@ -141,19 +141,24 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	return again, failed
 }
 
-func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
-	cfg := s.summary(v)
+// ready chooses what goes, and returns with it how many tokens that leaves for the note.
+func (s Summarize) ready(v *View, b Budget, cfg *summary) (c choice, budget int) {
 	cfg.host = b.Host
-	c, budget := b.settle(v, func(budget int) choice {
+	return b.settle(v, func(budget int) choice {
 		cfg.budget = budget
 		return s.choose(v, budget+cfg.limit(), func(v *View) choice {
-			ready, err := s.most(v, cfg)
+			ready, err := s.most(v, *cfg)
 			if err != nil {
 				return choice{err: err}
 			}
 			return choice{gone: ready.Supersede, ready: ready}
 		})
 	})
+}
+
+func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
+	cfg := s.summary(v)
+	c, budget := s.ready(v, b, &cfg)
 	if c.err != nil {
 		return abi.Plan{}, c.err
 	}

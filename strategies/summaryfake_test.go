@@ -72,12 +72,12 @@ func toSummarize(msgs []abi.Message, target int) *strategies.View {
 }
 
 // prepared is a session of many turns of which most has to go.
-func prepared(t testing.TB, cfg strategies.Config) *strategies.Preparation {
+func prepared(t testing.TB, cfg strategies.Config) *strategies.Ready {
 	t.Helper()
 	return mustPrepare(t, sessiongen.Long(40, 150), 4000, cfg)
 }
 
-func mustPrepare(t testing.TB, msgs []abi.Message, target int, cfg strategies.Config) *strategies.Preparation {
+func mustPrepare(t testing.TB, msgs []abi.Message, target int, cfg strategies.Config) *strategies.Ready {
 	t.Helper()
 	p, err := strategies.Prepare(toSummarize(msgs, target), cfg, cfg.Recent())
 	if err != nil {
@@ -86,7 +86,7 @@ func mustPrepare(t testing.TB, msgs []abi.Message, target int, cfg strategies.Co
 	return p
 }
 
-func mustRun(t testing.TB, m abi.Model, p *strategies.Preparation, cfg strategies.Config) strategies.Written {
+func mustRun(t testing.TB, m abi.Model, p *strategies.Ready, cfg strategies.Config) strategies.Written {
 	t.Helper()
 	r, err := strategies.Write(t.Context(), m, p, cfg)
 	if err != nil {

@@ -38,8 +38,8 @@ func load(t *testing.T, path string) []abi.Message {
 }
 
 // prepareToFit keeps fewer and fewer messages until the rest will fit.
-func prepareToFit(v *strategies.View, cfg strategies.Config) *strategies.Preparation {
-	var p *strategies.Preparation
+func prepareToFit(v *strategies.View, cfg strategies.Config) *strategies.Ready {
+	var p *strategies.Ready
 	for keep := cfg.Recent(); keep >= 0 && (p == nil || !p.Fits); keep-- {
 		p, _ = strategies.Prepare(v, cfg, keep)
 	}

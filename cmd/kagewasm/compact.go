@@ -45,14 +45,16 @@ approves it, and where nobody can be asked it waits for kagewasm approve: withou
 
 What was done is kept in the state folder, with the session as it was: kagewasm
 undo takes it back, kagewasm sessions and lost show it. --no-record goes without.
-While a server has a turn of that session open, nothing is compacted, and the exit
-code is 1: its agent works with what is there. --no-record compacts FILE alone.
+While a server has a turn of that session open, or a call of its model in flight,
+nothing is compacted, and the exit code is 1: its agent works with what is there.
+--no-record compacts FILE alone.
 --record and --replay are about what plugins ask of the network and of models; the
 model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
-  kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
+  kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl
+  kagewasm compact session.jsonl --prepare --json`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = c.Flags().Changed
@@ -71,6 +73,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	if err := f.check(path); err != nil {
 		return err
+	}
+	if f.prepare {
+		return prepared(ctx, f, e, path, progress)
 	}
 	var run *record.Run
 	var sink *sink

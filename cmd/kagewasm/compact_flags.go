@@ -34,6 +34,7 @@ type compactFlags struct {
 	plugins       []string
 	upper, lower  float64
 	force, dryRun bool
+	prepare       bool
 	target        int
 	noteTokens    int
 	overhead      int
@@ -139,6 +140,8 @@ func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
 	fs.BoolVar(&f.dryRun, "dry-run", false,
 		"say what would be done, and write nothing but the report; models and plugins are asked all the same")
+	fs.BoolVar(&f.prepare, "prepare", false, "show what a model's summary would be made of (the cut, what is summarized, "+
+		"the summary before, the files), and ask no model and no plugin; nothing is written")
 	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fs.BoolVar(&f.asJSON, "json", false,
@@ -185,6 +188,8 @@ func (f *compactFlags) check(path string) error {
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
 	case f.reason != "" && !slices.Contains([]string{"manual", "agent", "plugin"}, f.reason):
 		return ui.Usagef("--reason %q: known are manual, agent and plugin", f.reason)
+	case f.prepare && (f.out != "" || f.report != ""):
+		return ui.Usagef("--prepare writes no file: leave --out and --report out; --json prints it as JSON")
 	case f.keep < 0:
 		return ui.Usagef("--keep %d: give the megabytes that stored sessions may take", f.keep)
 	case f.timeout < 0 || f.memory < 0:

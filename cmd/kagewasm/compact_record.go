@@ -22,8 +22,9 @@ func (f *compactFlags) records() bool {
 	return !f.noRecord && !f.dryRun && f.state != state.InMemory
 }
 
-// turnOver refuses what a person asks for while a turn of the stored session is open, as a server does: its agent works
-// with what would go. Where the store cannot be read the session is compacted all the same, and recording says why.
+// turnOver refuses what a person asks for while a turn of the stored session is open or a call in flight, as a server
+// does: its agent works with what would go. Where the store cannot be read the session is compacted all the same, and
+// recording says why.
 func turnOver(ctx context.Context, f *compactFlags, e env, run *record.Run) error {
 	if !f.records() || f.reason != "" && f.reason != string(abi.TriggerManual) {
 		return nil
@@ -34,27 +35,28 @@ func turnOver(ctx context.Context, f *compactFlags, e env, run *record.Run) erro
 	}
 	defer s.Close()
 	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
-	if key := inTurn(ctx, s, run); key != "" {
+	if key, open := inTurn(ctx, s, run); open != nil {
 		return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it; --no-record compacts "+
-			"the file alone and leaves the stored session as it is")
+			"the file alone and leaves the stored session as it is", *open)
 	}
 	return nil
 }
 
-// inTurn is the key of the session that a run goes on with where a turn of it is open, else empty.
-func inTurn(ctx context.Context, s *store.Store, run *record.Run) (key string) {
-	open := []string(nil)
+// inTurn is the turn that is open, or the call in flight, of the session that a run goes on with, and its key; nil
+// where there is none.
+func inTurn(ctx context.Context, s *store.Store, run *record.Run) (key string, open *turns.Open) {
+	var list []turns.Open
 	some, err := turns.Any(ctx, s)
 	if err == nil && some { // else the session, which may be long, need not be looked for
 		key, err = run.Key(ctx, s)
 	}
 	if err == nil && key != "" {
-		open, err = turns.Open(ctx, s, key)
+		list, err = turns.List(ctx, s, key)
 	}
-	if err != nil || len(open) == 0 {
-		return ""
+	if err != nil || len(list) == 0 {
+		return key, nil
 	}
-	return key
+	return key, &list[0]
 }
 
 // record keeps the run in the store. What goes wrong is said and changes nothing: the

@@ -3,12 +3,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/toolserver"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 )
@@ -59,5 +62,71 @@ func TestCompactInATurn(t *testing.T) {
 	s.do(t, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, nil)
 	if code, said := compact("--force"); code != 0 {
 		t.Errorf("behind the turn: %d %s", code, said)
+	}
+}
+
+// TestCompactInACall: while a server has a call of the model in flight the command refuses what a person asks for, says
+// which process has the call, since when and what to do, and exits with 1. What an agent asks for by its tool waits. A
+// call of a server that was killed is over where the next one starts.
+func TestCompactInACall(t *testing.T) {
+	features.Proves(t, "T3")
+	home, file := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(file, []byte(longSession(60)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compact := func() (int, string) {
+		t.Helper()
+		out := filepath.Join(filepath.Dir(file), "out.jsonl")
+		_ = os.Remove(out)
+		return runOn(t, home, "compact", file, "--session", "a", "--window", "8000", "--no-config", "--force", "--out", out)
+	}
+	start := func() *served { return serve(t, home, t.TempDir(), "--listen", "none", "--no-config") }
+	begin := func(s *served) string {
+		t.Helper()
+		var look struct{ Call string }
+		s.do(t, "POST", "/sessions/a/calls", nil, &look)
+		return look.Call
+	}
+	s := start()
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a"}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(2)}, nil)
+	id := begin(s)
+	refused := abi.AsError(s.Do(t.Context(), "POST", "/sessions/a/compact", map[string]any{}, nil))
+	code, said := compact()
+	if code != 1 || refused.Code != abi.CodeBusy || !strings.Contains(said, refused.Message) {
+		t.Errorf("%d %s, and the server says %v", code, said, refused)
+	}
+	for _, says := range []string{`session "a": a call of the model is in flight since 20`, id,
+		fmt.Sprintf("made by process %d on ", s.Process.Pid), "--no-record compacts the file alone",
+		"where that process is gone, the call counts as over at 20"} {
+		if !strings.Contains(said, says) {
+			t.Errorf("%s does not say %q", said, says)
+		}
+	}
+	if _, said := runOn(t, home, "sessions", "show", "a"); !strings.Contains(said, "1 call of the model") {
+		t.Errorf("sessions show: %s", said)
+	}
+	sessions, err := state.OpenSessions(t.Context(), home, "", func(s string) { t.Log(s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sessions.Close()
+	asked, err := askInTurn(t.Context(), sessions, "a", toolserver.Request{Focus: "keep the ports"})
+	if err != nil || asked == nil || !asked.Asked {
+		t.Errorf("the agent's tool: %+v, %v", asked, err)
+	}
+	s.do(t, "DELETE", "/sessions/a/calls/"+id, nil, nil)
+	if code, said := compact(); code != 0 {
+		t.Errorf("behind the call: %d %s", code, said)
+	}
+	begin(s)
+	_ = s.Process.Kill()
+	_ = s.Wait()
+	if code, said := compact(); code != 1 {
+		t.Errorf("while nobody knows that the server is gone: %d %s", code, said)
+	}
+	start()
+	if code, said := compact(); code != 0 {
+		t.Errorf("when the next server has started: %d %s", code, said)
 	}
 }

@@ -47,16 +47,16 @@ func (c mcpCompactions) file(ctx context.Context, path string, r toolserver.Requ
 	return made(f.record(ctx, e, run).Key, run.Result), nil
 }
 
-// askInTurn asks for a compaction at the end of the turn of a stored session where one is open, as a server does for
-// its agents: in the middle of a turn the agent needs what would go. It is nil where none is open, and for a dry run,
-// which takes nothing away.
+// askInTurn asks for a compaction at the end of the turn of a stored session where one is open or a call in flight, as
+// a server does for its agents: in the middle of a turn the agent needs what would go. It is nil where none is open,
+// and for a dry run, which takes nothing away.
 func askInTurn(
 	ctx context.Context, s *store.Store, key string, r toolserver.Request,
 ) (*toolserver.Compaction, error) {
 	if r.DryRun {
 		return nil, nil
 	}
-	open, err := turns.Open(ctx, s, key)
+	open, err := turns.List(ctx, s, key)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func askForFile(
 		return nil, err
 	}
 	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
-	if key := inTurn(ctx, s, run); key != "" {
+	if key, open := inTurn(ctx, s, run); open != nil {
 		return askInTurn(ctx, s, key, r)
 	}
 	return nil, nil

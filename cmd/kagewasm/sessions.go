@@ -74,7 +74,7 @@ func newSessionsShow(e env) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				v := &ui.SessionDetails{Session: *one, Records: []store.Record{}, Costs: []store.Cost{},
-					Turns: []string{}, Requests: []string{}}
+					Turns: []string{}, Calls: []string{}, Requests: []string{}}
 				records, err := s.Records(c.Context(), one.Key)
 				if err != nil {
 					return err
@@ -97,11 +97,17 @@ func newSessionsShow(e env) *cobra.Command {
 
 // pendingOf adds what a server has under way with a session.
 func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error {
-	open, err := turns.Open(ctx, s, v.Session.Key)
+	open, err := turns.List(ctx, s, v.Session.Key)
 	if err != nil {
 		return err
 	}
-	v.Turns = append(v.Turns, open...)
+	for _, o := range open {
+		if o.Call {
+			v.Calls = append(v.Calls, o.ID)
+		} else {
+			v.Turns = append(v.Turns, o.ID)
+		}
+	}
 	requests, err := turns.Requests(ctx, s, v.Session.Key)
 	for _, r := range requests {
 		v.Requests = append(v.Requests, r.Said)

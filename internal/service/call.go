@@ -3,14 +3,13 @@ package service
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/session"
@@ -158,8 +157,8 @@ func (s *loop) BeginCall(ctx context.Context, key string, wait time.Duration) (l
 
 // begin starts the dispatch of a call.
 func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait time.Duration) (*call, error) {
-	c := &call{id: "call-" + strings.ToLower(rand.Text()[:16]), offers: make(chan []abi.Message),
-		words: make(chan word), failed: make(chan error), done: make(chan struct{})}
+	c := &call{id: turns.NewCall(), offers: make(chan []abi.Message), words: make(chan word), failed: make(chan error),
+		done: make(chan struct{})}
 	for {
 		if err := l.wait(ctx, wait); err != nil {
 			return nil, err
@@ -178,10 +177,12 @@ func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait t
 	s.runs.Go(func() {
 		defer c.cancel()
 		defer lease.Stop()
-		c.dispatched, c.err = open.Dispatch(run, func(ctx context.Context, msgs []abi.Message) ([]abi.Message, error) {
-			return c.ask(ctx, msgs)
-		})
-		for c.again(run) {
+		c.err = turns.BeginCall(run, s.store, l.key, c.id, s.opts.CallTime)
+		if c.err == nil {
+			c.dispatched, c.err = open.Dispatch(run, c.ask)
+			for c.again(run) {
+			}
+			s.unmark(run, l.key, c)
 		}
 		l.mu.Lock()
 		l.call = nil
@@ -192,6 +193,15 @@ func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait t
 		close(c.done)
 	})
 	return c, nil
+}
+
+// unmark tells other processes that a call has ended. Where that fails they believe it until CallTime is over.
+func (s *loop) unmark(ctx context.Context, key string, c *call) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime)
+	defer cancel()
+	if err := turns.EndCall(ctx, s.store, key, c.id); err != nil {
+		s.opts.Log.Error("the end of a call is not stored", "session", key, "call", c.id, "error", err)
+	}
 }
 
 // ask hands the messages to the client, and waits for what it says.

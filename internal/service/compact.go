@@ -75,8 +75,8 @@ func (s *compactions) Compact(ctx context.Context, key string, m Manual, version
 		if err := s.at(ctx, key, version); err != nil {
 			return err // before a model is asked for it
 		}
-		if l.running() {
-			return turnRuns(key)
+		if o := l.running(); o != nil {
+			return turnRuns(key, o)
 		}
 		by, err := s.compactorOf(ctx, l, open, m.Agent)
 		if err != nil {
@@ -129,15 +129,15 @@ func (s *compactions) compactorOf(
 	return s.openOn(ctx, l, &row, agent)
 }
 
-// turnRuns is the error of a compaction that a person asks for in a turn.
-func turnRuns(key string) error {
-	return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it")
+// turnRuns is the error of a compaction that a person asks for in a turn or a call.
+func turnRuns(key string, o *turns.Open) error {
+	return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it", *o)
 }
 
-// running reports whether a turn or a call of the stored session of a run goes on, which need not be open, and its key.
-func (s *compactions) running(ctx context.Context, run *record.Run) (key string, is bool, err error) {
+// running is the turn or call that goes on of the stored session of a run, which need not be open, and its key.
+func (s *compactions) running(ctx context.Context, run *record.Run) (key string, o *turns.Open, err error) {
 	if key, err = run.Key(ctx, s.store); err != nil {
-		return key, false, err
+		return key, nil, err
 	}
 	l, release := s.take(key)
 	defer release()

@@ -77,10 +77,10 @@ func (s *sessions) Import(ctx context.Context, f File) (*store.Session, error) {
 	if f.Window > 0 {
 		run.Session.ContextWindow = &f.Window
 	}
-	if key, running, err := (&compactions{s.core}).running(ctx, run); err != nil {
+	if key, open, err := (&compactions{s.core}).running(ctx, run); err != nil {
 		return nil, err
-	} else if running { // and may work with what the log does not have
-		return nil, turns.Busy("import", key, "import the log when it has ended")
+	} else if open != nil { // and may work with what the log does not have
+		return nil, turns.Busy("import", key, "import the log when it has ended", *open)
 	}
 	kept, err := run.Keep(ctx, s.store, keepOf(&s.opts))
 	if err != nil {

@@ -26,7 +26,8 @@ type live struct {
 	row     store.Session
 	session *session.Session
 	agent   *Agent
-	turns   map[string]func() // those open in the store when it was asked last, by id: how to end it
+	open    []turns.Open      // turns and calls that the store had when it was asked last
+	turns   map[string]func() // those of open that are no call of this process, by id: how to end it
 	wishes  []turns.Request   // compactions that the agent asked for, and that the store keeps
 	call    *call             // the one in flight
 	tokens  int               // as counted last; 0 where that is stored
@@ -52,11 +53,15 @@ func (l *live) idle() bool {
 	return !busy && l.call == nil && len(l.wishes) == 0 // turns are in the store
 }
 
-// running reports whether a turn or a call runs, as was known when the store was asked last.
-func (l *live) running() bool {
+// running is the oldest turn or call that goes on, at whichever process, as was known when the store was asked last;
+// nil where none does.
+func (l *live) running() *turns.Open {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.call != nil || len(l.turns) > 0
+	if len(l.open) == 0 {
+		return nil
+	}
+	return &l.open[0]
 }
 
 func (l *live) abandon() {

@@ -10,6 +10,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -34,7 +35,8 @@ type Options struct {
 	// abandoned. Default ten minutes.
 	CallTime time.Duration
 	// Alone says that nobody else compacts sessions of the store: a compaction whose end is
-	// not in the audit log was under way when a server was killed, and its end is noted.
+	// not in the audit log was under way when a server was killed, and its end is noted. So is that
+	// of calls in flight.
 	Alone bool
 	// Keep is how many bytes of sessions the store holds at most behind a compaction that
 	// is recorded; the oldest go first. Default no limit.
@@ -84,7 +86,7 @@ func New(opts Options) (*Service, error) {
 	c := &core{opts: opts, store: opts.Store, open: make(map[string]*live)}
 	var err error
 	if opts.Alone {
-		err = c.noteEnds(context.Background())
+		err = errors.Join(c.noteEnds(context.Background()), turns.EndCalls(context.Background(), opts.Store))
 	}
 	if err == nil {
 		c.host, err = opts.Open(c.audit)

@@ -66,10 +66,10 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 		return nil, err
 	}
 	if o.req.Force && (in.Reason == "" || in.Reason == abi.TriggerManual) {
-		if key, running, err := s.running(ctx, o.run); err != nil {
+		if key, open, err := s.running(ctx, o.run); err != nil {
 			return nil, err
-		} else if running {
-			return nil, turnRuns(key)
+		} else if open != nil {
+			return nil, turnRuns(key, open)
 		}
 	}
 	if o.run.Result, err = o.agent.Compactor.Compact(ctx, o.req); o.run.Result == nil ||

@@ -74,20 +74,22 @@ func (s *loop) endTurn(ctx context.Context, l *live, id string) error {
 	return err
 }
 
-// knowTurns takes over from the store which turns are open. The caller holds l.mu from before the store is asked, so
-// that no answer undoes a later one.
-func (s *core) knowTurns(ctx context.Context, l *live) error {
-	open, err := turns.Open(ctx, s.store, l.key)
-	if err != nil {
+// knowTurns takes over from the store which turns are open and which calls in flight. To the open session a call of
+// another process is a turn. The caller holds l.mu from before the store is asked, so that no answer undoes a later
+// one.
+func (s *core) knowTurns(ctx context.Context, l *live) (err error) {
+	if l.open, err = turns.List(ctx, s.store, l.key); err != nil {
 		return err
 	}
 	for id := range l.turns {
-		if !slices.Contains(open, id) {
+		if !slices.ContainsFunc(l.open, func(o turns.Open) bool { return o.ID == id }) {
 			l.endLocked(id)
 		}
 	}
-	for _, id := range open {
-		l.beginLocked(id)
+	for _, o := range l.open {
+		if l.call == nil || l.call.id != o.ID { // of which the session knows itself
+			l.beginLocked(o.ID)
+		}
 	}
 	return nil
 }

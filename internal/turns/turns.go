@@ -1,13 +1,17 @@
-// Package turns knows which turns of a stored session are open, and which compactions its agent asked for that wait for
-// the end of one. The store alone says so, for every process on it: whoever began a turn or asked, and whoever ended or
-// answered it. To ask is a look-up by key.
+// Package turns knows which turns of a stored session are open, which calls of its model are in flight, and which
+// compactions its agent asked for that wait for the end of a turn. The store alone says so, for every process on it:
+// whoever began a turn or asked, and whoever ended or answered it. To ask is a look-up by key.
 package turns
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,27 +22,52 @@ import (
 // longest is how long a turn is open that nobody ends: the agent that began it may be gone.
 const longest = 12 * time.Hour
 
-// turn is the value of one in the store.
-type turn struct {
+// Open is a turn that is open, or a call of the model that is in flight. It is the value of one in the store.
+type Open struct {
+	ID    string    `json:"-"`
 	Begun time.Time `json:"begun"`
+	// Until is when it counts as over though nobody ended it.
+	Until time.Time `json:"until,omitzero"`
+	// Call: it is a call of the model, which ends with the process that made it.
+	Call bool `json:"call,omitempty"`
+	// By is the process that it began at.
+	By string `json:"by,omitempty"`
 }
 
-// kept is a turn of a session as the store has it.
+// kept is a turn or a call of a session as the store has it.
 func kept(key, id string) store.Kept { return store.Kept{Kind: store.KeptTurn, Owner: key, Name: id} }
 
-// Begin begins a turn of a session and returns its id. Turns that nobody ended are forgotten.
+// callPrefix begins the ids of calls.
+const callPrefix = "call-"
+
+// NewCall is the id of a call that nobody has.
+func NewCall() string { return callPrefix + strings.ToLower(rand.Text()[:16]) }
+
+// Begin begins a turn of a session and returns its id. What nobody ended in time is forgotten.
 func Begin(ctx context.Context, s *store.Store, key string) (id string, err error) {
+	id = "turn-" + strings.ToLower(rand.Text()[:16])
+	return id, begin(ctx, s, key, id, Open{}, longest)
+}
+
+// BeginCall says that a call is in flight, for so long at most.
+func BeginCall(ctx context.Context, s *store.Store, key, id string, most time.Duration) error {
+	return begin(ctx, s, key, id, Open{Call: true}, most)
+}
+
+func begin(ctx context.Context, s *store.Store, key, id string, o Open, most time.Duration) error {
 	_, over, err := all(ctx, s, key)
 	if err != nil {
-		return "", err
+		return err
 	}
-	begun := kept(key, "turn-"+strings.ToLower(rand.Text()[:16]))
-	if begun.Value, err = json.Marshal(turn{time.Now().UTC()}); err != nil {
-		return "", err
+	o.Begun, o.By = time.Now().UTC(), here()
+	o.Until = o.Begun.Add(most)
+	begun := kept(key, id)
+	if begun.Value, err = json.Marshal(o); err != nil {
+		return err
 	}
-	return begun.Name, s.Update(ctx, func(tx *store.Tx) error {
-		for _, id := range over {
-			if _, err := kept(key, id).Drop(ctx, tx); err != nil {
+	return s.Update(ctx, func(tx *store.Tx) error {
+		for _, k := range over {
+			if _, err := k.kept.Drop(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -46,40 +75,90 @@ func Begin(ctx context.Context, s *store.Store, key string) (id string, err erro
 	})
 }
 
+// here names this process.
+func here() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("process %d on %s", os.Getpid(), cmp.Or(host, "an unnamed host"))
+}
+
 // End ends a turn and reports whether it had begun and nobody had ended it. One that counts as over already may be
 // ended: its agent is still there.
 func End(ctx context.Context, s *store.Store, key, id string) (ended bool, err error) {
-	if id == "" {
-		return false, nil // which stands for all turns in the store
+	if id == "" || strings.HasPrefix(id, callPrefix) { // the first stands for all in the store
+		return false, nil
 	}
-	err = s.Update(ctx, func(tx *store.Tx) (err error) {
-		ended, err = kept(key, id).Drop(ctx, tx)
+	return end(ctx, s, kept(key, id))
+}
+
+// EndCall says that a call has ended.
+func EndCall(ctx context.Context, s *store.Store, key, id string) error {
+	_, err := end(ctx, s, kept(key, id))
+	return err
+}
+
+// EndCalls ends the calls of all sessions. It is for who knows that the processes are gone that made them.
+func EndCalls(ctx context.Context, s *store.Store) error {
+	open, over, err := all(ctx, s)
+	var calls []store.Kept
+	for _, o := range append(open, over...) {
+		if o.Call {
+			calls = append(calls, o.kept)
+		}
+	}
+	if err != nil || len(calls) == 0 {
 		return err
+	}
+	_, err = end(ctx, s, calls...)
+	return err
+}
+
+func end(ctx context.Context, s *store.Store, list ...store.Kept) (ended bool, err error) {
+	err = s.Update(ctx, func(tx *store.Tx) (err error) {
+		for _, k := range list {
+			if ended, err = k.Drop(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return ended, err
 }
 
-// Open are the ids of the turns of a session that are open.
-func Open(ctx context.Context, s *store.Store, key string) (ids []string, err error) {
-	ids, _, err = all(ctx, s, key)
-	return ids, err
+// List are the turns of a session that are open, and its calls in flight, the oldest first.
+func List(ctx context.Context, s *store.Store, key string) (list []Open, err error) {
+	open, _, err := all(ctx, s, key)
+	for _, o := range open {
+		list = append(list, o.Open)
+	}
+	slices.SortStableFunc(list, func(a, b Open) int { return a.Begun.Compare(b.Begun) })
+	return list, err
 }
 
-// Any reports whether a turn of any session is open.
+// Any reports whether a turn of any session is open, or a call in flight.
 func Any(ctx context.Context, s *store.Store) (bool, error) {
 	open, _, err := all(ctx, s)
 	return len(open) > 0, err
 }
 
-// all are the turns of some sessions, or of all: those that are open, and those that nobody ended in time.
-func all(ctx context.Context, s *store.Store, keys ...string) (open, over []string, err error) {
+// openKept is one that is open, as it is read and as it is stored.
+type openKept struct {
+	Open
+	kept store.Kept
+}
+
+// all are those of some sessions, or of all: those that are open, and those that nobody ended in time.
+func all(ctx context.Context, s *store.Store, keys ...string) (open, over []openKept, err error) {
 	list, err := s.Kept(ctx, store.KeptTurn, keys...)
 	for _, k := range list {
-		var t turn
-		if json.Unmarshal(k.Value, &t) == nil && time.Since(t.Begun) <= longest {
-			open = append(open, k.Name)
+		o := openKept{Open{ID: k.Name}, k}
+		unread := json.Unmarshal(k.Value, &o.Open) != nil
+		if o.Until.IsZero() { // an earlier version began it
+			o.Until = o.Begun.Add(longest)
+		}
+		if unread || time.Now().After(o.Until) {
+			over = append(over, o)
 		} else {
-			over = append(over, k.Name)
+			open = append(open, o)
 		}
 	}
 	return open, over, err
@@ -87,6 +166,21 @@ func all(ctx context.Context, s *store.Store, keys ...string) (open, over []stri
 
 // Busy is the error of what has to wait for the end of a turn of a session, or of a call. op is what that is, hint what
 // to do.
-func Busy(op, key, hint string) error {
-	return &abi.Error{Code: abi.CodeBusy, Op: op, Message: fmt.Sprintf("session %q: a turn is running", key), Hint: hint}
+func Busy(op, key, hint string, o Open) error {
+	what, by := "a turn is running", "begun"
+	gone := fmt.Sprintf("where its agent is gone, DELETE /api/v1/sessions/%s/turns/%s ends the turn", url.PathEscape(key),
+		o.ID)
+	if o.Call {
+		what, by = "a call of the model is in flight", "made"
+		gone = "where that process is gone, the call counts as over at " + stamp(o.Until)
+	}
+	if o.By != "" {
+		by = fmt.Sprintf(" (%s, %s by %s)", o.ID, by, o.By)
+	} else {
+		by = fmt.Sprintf(" (%s)", o.ID)
+	}
+	return &abi.Error{Code: abi.CodeBusy, Op: op, Hint: hint + "; " + gone,
+		Message: fmt.Sprintf("session %q: %s since %s%s", key, what, stamp(o.Begun), by)}
 }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -61,8 +61,9 @@ func (a *api) calls() {
 		})
 	add(a, op{id: "begin-call", method: http.MethodPost, path: "/sessions/{session}/calls", tag: tag, status: 201,
 		summary: "Mark a call of the model in flight, and get what it should see", errors: []int{404, 409, 422, 503},
-		text: "For hosts that stream: who asks for a context meanwhile waits, and no compaction runs. The call ends with " +
-			"its answer, with a DELETE, or by itself ten minutes later."},
+		text: "For hosts that stream: who asks this server for a context meanwhile waits, and what a person asks for is " +
+			"409, with the code busy, at every server on the database. The call ends with its answer, with a DELETE, or by " +
+			"itself ten minutes later."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Waiting

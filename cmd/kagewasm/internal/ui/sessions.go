@@ -50,9 +50,10 @@ type SessionDetails struct {
 	Session store.Session  `json:"session"`
 	Records []store.Record `json:"compactions"`
 	Costs   []store.Cost   `json:"costs"`
-	// Turns are those that are open, Requests what the agent asked for and nothing has
-	// answered yet.
+	// Turns are those that are open, Calls those of the model in flight, Requests what the agent asked
+	// for and nothing has answered yet.
 	Turns    []string `json:"turns"`
+	Calls    []string `json:"calls"`
 	Requests []string `json:"requests"`
 }
 
@@ -74,6 +75,9 @@ func SessionShown(p Printer, v *SessionDetails) {
 	}
 	if len(v.Turns) > 0 {
 		p.field("open", "%s", Plural(len(v.Turns), "turn"))
+	}
+	if len(v.Calls) > 0 {
+		p.field("in flight", "%s of the model", Plural(len(v.Calls), "call"))
 	}
 	for _, said := range v.Requests {
 		p.field("asked for", "a compaction, by the agent: %s", cmp.Or(said, "nothing in particular is to be kept"))
