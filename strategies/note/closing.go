@@ -455,7 +455,7 @@ func (f finding) behind(before string) string {
 
 // findings are the sentences of a text in which an agent says what it found.
 func findings(text string) (list []finding) {
-	if !findingWords.says(text) {
+	if !saysFinding(text) {
 		return nil
 	}
 	lines, _ := sayings(text)
@@ -467,7 +467,7 @@ func findings(text string) (list []finding) {
 		line := plain(bare)
 		said := slices.Collect(sentences(line))
 		for i, s := range said {
-			if findingWords.says(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
+			if saysFinding(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
 				text := s
 				if i+1 < len(said) && explaining().MatchString(said[i+1]) && strings.Contains(line, s+" "+said[i+1]) {
 					text += " " + said[i+1]
@@ -478,6 +478,23 @@ func findings(text string) (list []finding) {
 	}
 	return list
 }
+
+// saysFinding reports whether a text says what an agent found, or decided.
+func saysFinding(text string) bool {
+	return findingWords.says(text) || decides(text)
+}
+
+// decides reports whether a text says what an agent decided, or prefers for a reason.
+func decides(text string) bool {
+	low := lower(text)
+	return decidingWords.in(low) || choosingWords.in(low) && becauseWords.in(low)
+}
+
+// decidingWords are how agents word what they decided.
+var decidingWords = newVocabulary("deciding")
+
+// choosingWords say that somebody prefers one thing to another, becauseWords why.
+var choosingWords, becauseWords = newVocabulary("choosing"), newVocabulary("because")
 
 // explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
 var explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s because|This is because)\b`)

@@ -263,6 +263,30 @@ const (
 	didShare  = 70
 )
 
+// addDecided adds what the agent decided, on the way or at the end of a turn, the newest first: no call tells it. It
+// returns what it costs.
+func addDecided(v *view, budget int) int {
+	left := budget
+	said := left
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		if v.folded(i) {
+			continue
+		}
+		for k, line := range v.turns[i].came {
+			if v.came[i][k] == "" && isFound(line) && decides(line) {
+				v.takeLine(i, k, &left, line)
+			}
+		}
+		v.agent(&left, &said, func(at int) bool { return at == i && decides(v.turns[at].said) })
+	}
+	return max(0, budget) - max(0, left)
+}
+
+// isFound reports whether a line tells what the agent found and decided on the way.
+func isFound(line string) bool {
+	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, earlierMark)
+}
+
 // takeNewest adds what the agent found and decided on the way in the last turns, and which files it changed: that holds
 // over what stands above.
 func takeNewest(v *view, left *int) {
@@ -283,7 +307,7 @@ func isAside(line string) bool {
 
 // isSaid reports whether a line tells what the agent said beside its closing words.
 func isSaid(line string) bool {
-	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, harnessMark) ||
+	return isFound(line) || strings.HasPrefix(line, harnessMark) ||
 		strings.HasPrefix(line, work.Reported)
 }
 

@@ -219,7 +219,7 @@ func (t *thread) agent(m *abi.Message) {
 	}
 	for _, f := range t.memory.findings.of(text, findings) {
 		t.found = append(slices.DeleteFunc(t.found, func(o finding) bool { return o == f }), f)
-		t.found = t.found[max(0, len(t.found)-2*maxFindings):]
+		t.found = t.found[max(0, len(t.found)-maxFound):]
 	}
 	if text != "" {
 		t.step(step{said: clip.CutChars(text, maxWords, "\n"+strings.TrimSpace(leftOutHere))})
@@ -349,9 +349,9 @@ func (t *thread) end(answer string) {
 	t.talked += len(t.closing)
 	said, fuller, written := t.closed(answer)
 	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
-	if n := len(found); n > 0 {
-		t.add(foundMark + strings.Join(lists.Map(found[max(0, n-maxFindings):], finding.String), " / "))
-	}
+	last := max(0, len(found)-maxFindings)
+	t.finds(earlierMark, found[:last])
+	t.finds(foundMark, found[last:])
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
 		t.add(harnessMark + t.memory.closing.of(t.toHarness, closing))
 	}
@@ -408,6 +408,13 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 		written = t.standing.dated(written)
 	}
 	return said, fuller, written
+}
+
+// finds adds a line on what the agent found and decided on the way.
+func (t *thread) finds(mark string, list []finding) {
+	if len(list) > 0 {
+		t.add(mark + strings.Join(lists.Map(list, finding.String), " / "))
+	}
 }
 
 // sayOnce leaves out what the agent said to its harness where a later turn has it too: a recording may hold one
@@ -503,10 +510,11 @@ const (
 	// interruptedLast says of a turn that it ended so, and interruptedOnce that the agent went on.
 	interruptedLast = "In the end the person interrupted the agent."
 	interruptedOnce = "On the way the person interrupted the agent."
-	// foundMark begins what an agent said on the way to its closing words.
-	foundMark = "Agent on the way: "
+	// foundMark begins what an agent said on the way to its closing words, earlierMark what it said before that.
+	foundMark   = "Agent on the way: "
+	earlierMark = "Agent earlier on the way: "
 	// harnessMark begins what an agent said to what its harness asked behind that.
 	harnessMark = "Agent, asked by its harness: "
-	// maxFindings is how much of that is told, in sentences.
-	maxFindings = 3
+	// maxFindings is how much of that is told in one line, in sentences, maxFound in both.
+	maxFindings, maxFound = 3, 8
 )

@@ -78,6 +78,10 @@ const (
 	// answeredPart is the part of a note, one of so many, that what the newest words answer may take first.
 	answeredPart = 2
 
+	// decidedPart is the part of what came of words, one of so many, that what agents decided may take before what was
+	// done.
+	decidedPart = 3
+
 	// leastDeedsPart is the part of what is left that what was done may cost at least, each told in its shortest form.
 	leastDeedsPart = 3
 
@@ -308,6 +312,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	} else {
 		p.left -= tellReports(v, min(budget*mix(budget, smallBudget, largeBudget, 0, 12)/100, p.left-least/2))
 	}
+	p.left -= addDecided(v, min((came+extra/2)/decidedPart, p.left-least/2))
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
 	refused := v.refused(max(0, min(came+extra-deeds, p.left-least/2)))

@@ -448,9 +448,10 @@ func onlyCode(text string) bool {
 var (
 	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ",
 		"traceback", "exception", "e   ", "command failed", "npm err", "undefined:", "assertionerror",
-		"syntaxerror", "typeerror", "segmentation fault", "failed", "make: ***", "make["}
+		"syntaxerror", "typeerror", "segmentation fault", "failed", "make: ***", "make[",
+		"e: unable to ", "e: could not ", "e: failed ", "e: package "} // of apt
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
-		": command not found", ": no such file", ": permission denied", "connection refused", "timed out"}
+		": command not found", ": no such file", ": permission denied", "connection refused", "timed out", "' panicked at "}
 )
 
 // SaysError reports whether a line says that something went wrong, as the lines of an [Outcome] mostly do: where none

@@ -277,3 +277,22 @@ func TestOutcomeOfAnything(t *testing.T) {
 		}
 	})
 }
+
+// TestLinesThatSayAnError: what programs say that have forms of their own is known as an error, and source is not.
+func TestLinesThatSayAnError(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	for line, want := range map[string]bool{
+		"E: Unable to locate package libfoo-dev":                                 true,
+		"E: Could not get lock /var/lib/dpkg/lock":                               true,
+		"E: the name of a drive":                                                 false,
+		"thread 'main' panicked at src/main.rs:14:10: called `unwrap()`":         true,
+		"The worker has panicked at times.":                                      false,
+		"// thread 'main' panicked at src/main.rs:14:10":                         false,
+		"Error response from daemon: pull access denied for relay":               true,
+		"curl: (7) Failed to connect to localhost port 5433: Connection refused": true,
+	} {
+		if got := outcome.SaysError(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
