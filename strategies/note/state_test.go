@@ -71,7 +71,11 @@ func TestState(t *testing.T) {
 		{"tests of which the last package has none", session("Test it.", run("go test -run TestLease ./... ",
 			"ok  \tkw/a\t0.1s [no tests to run]\nok  \tkw/store\t5.2s\nok  \tkw/x\t0.1s [no tests to run]\n"+
 				"ok  \tkw/y\t0.1s [no tests to run]", false)), `[1]
-- ` + "`go test -run TestLease ./...`" + ` → [...] ok kw/store 5.2s [...]`},
+- ` + "`go test -run TestLease ./...`" + ` → passed: [...] ok kw/store 5.2s [...]`},
+		{"a check that does not say itself that it passed", session("Test it.", run("ls x", "Exit code 2\nls: x: none", true),
+			run("npm run lint", "> kw@1 lint\n> eslint .\n\n> tsc --noEmit\n> tsc -p test", false)), `[1]
+- ` + "`ls x`" + ` → failed: ls: x: none
+- ` + "`npm run lint`" + ` → passed: [...] > tsc -p test`},
 		{"an edit that was refused, with the reason", session("Mend it.", said("Now."), edit("/srv/kw/a.py",
 			"Your proposed edit has introduced new syntax error(s).\nERRORS:\n- E999 SyntaxError: unmatched ')'", false)), `[1]
 - Agent: Now.

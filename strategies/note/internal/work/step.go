@@ -94,7 +94,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case a.Kind == action.Changes:
 		s.Changed = lists.Map(a.Files, func(f action.File) string { return f.Path })
 	case a.Kind == action.Runs:
-		s.Text += w.printed(a, text)
+		s.Text += verdict(s.Check, w.printed(a, text))
 		if o.Passed {
 			changed := lists.Filter(a.Files, func(f action.File) bool {
 				return f.Use != action.Read && !w.tries.holds(f.Path)
@@ -114,6 +114,18 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	}
 	s.Text = clip.OneLine(s.Text)
 	return s
+}
+
+// verdict is what a command put out, with how it ended where it is a check that passed: its last line may not say so.
+func verdict(check Ended, printed string) string {
+	said, more := strings.CutPrefix(printed, Result+"[...]")
+	switch {
+	case !check.Passed || printed != "" && !more:
+		return printed
+	case more:
+		return Result + "passed: [...]" + said
+	}
+	return Result + "passed"
 }
 
 // inTry says where a script ran that changed something in a folder to try something in, unless it says so itself.
