@@ -415,3 +415,21 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersAreNotFoldedAlone: a short answer stands where what it answers is told: a line that says that a message is
+// left out is longer.
+func TestAnswersAreNotFoldedAlone(t *testing.T) {
+	features.Proves(t, "N13")
+	design := "Got it.\n\n## Overview\n\n" + strings.Repeat("The queue holds what the island sends.\n", 12) +
+		"\nDoes this overview capture what you're thinking?"
+	msgs := session("Design it.", said("Which one?"), "Show me all of the first one, please.", said(design), "yes",
+		said("Good."), run("ls", "x", false))
+	tail := session(said("I look."), run("ls", strings.Repeat("x\n", 400), false))
+	for budget := 120; budget < 700; budget += 20 {
+		text := write(goneUpTo(len(msgs), session(msgs, tail)), note.Options{Budget: budget})
+		got := thread(text)
+		if strings.Contains(got, "capture what you're thinking?") && !strings.Contains(got, "\n> yes") {
+			t.Errorf("%d tokens:\n%s", budget, got)
+		}
+	}
+}

@@ -13,6 +13,7 @@ const (
 	maxReport      = 600  // of what another agent reported, in characters
 	maxFullReport  = 2400 // of that where a note has room left
 	maxReportHeads = 5    // headings that are told of what is left out of it
+	maxAbout       = 100  // of what it was asked, which stands before it
 	minTold        = 40   // of a line, in characters: what holds so much of it tells it
 )
 
@@ -116,6 +117,9 @@ func (m *Memory) longer(short string) string {
 	}
 	return ""
 }
+
+// shorterReport is a line that tells a report with less of it, where an earlier note had room for much.
+func shorterReport(line string) string { return shortened(line, maxReport+maxAbout) }
 
 // moreOf is a line that tells a report with more of it, where more is known.
 func (m *Memory) moreOf(line string) string {

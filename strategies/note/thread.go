@@ -154,6 +154,18 @@ func (v *view) answered(budget int) int {
 	return budget - left
 }
 
+// unfold shows short answers that stand alone among turns that are shown and of which what they answer is told after all:
+// the line that stands for one is longer.
+func unfold(v *view) {
+	for i := 1; i < len(v.turns); i++ {
+		t := &v.turns[i]
+		alone := v.folded(i) && !v.folded(i-1) && (i+1 == len(v.turns) || !v.folded(i+1))
+		if alone && t.folded == 0 && t.again == 0 && t.words != "" && v.count(t.words) <= foldPrice/2 && asks(v.said[i-1]) {
+			v.size[i] = 0
+		}
+	}
+}
+
 // listed are the forms in which line k on a turn tells what the answer speaks of, longest first.
 func (t *turn) listed(k int) []string { return listedInShort(t.came[k], cmp.Or(t.words, t.opens)) }
 
@@ -353,7 +365,11 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 				v.takeLine(i, k, left, v.turns[i].shortestListed(k))
 				continue
 			}
-			v.takeLine(i, k, left, append([]string{line}, shorterCalls(line)...)...)
+			forms := append([]string{line}, shorterCalls(line)...)
+			if strings.HasPrefix(line, work.Reported) {
+				forms = append(forms, shorterReport(line))
+			}
+			v.takeLine(i, k, left, forms...)
 		}
 	}
 }
@@ -365,7 +381,7 @@ func tellReports(v *view, budget int) int {
 	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxNewest); i-- {
 		for k, line := range v.turns[i].came {
 			if strings.HasPrefix(line, work.Reported) && v.came[i][k] == "" && !v.folded(i) {
-				v.takeLine(i, k, &left, v.memory.moreOf(line), line)
+				v.takeLine(i, k, &left, v.memory.moreOf(line), line, shorterReport(line))
 			}
 		}
 	}

@@ -36,12 +36,13 @@ type share struct{ tiny, small, large int }
 // before them leave. What they do not need is for names, and what those leave for the
 // thread.
 var (
-	wordsShare  = share{45, 35, 60}
-	cameShare   = share{20, 6, 20} // what came of the words
-	saidShare   = share{15, 4, 10} // of that, the words of the agent
-	askedShare  = share{15, 6, 10} // and those that short answers speak of
-	namesShare  = share{15, 63, 42}
-	failedShare = share{25, 8, 15}
+	wordsShare   = share{45, 35, 60}
+	cameShare    = share{20, 6, 20} // what came of the words
+	saidShare    = share{15, 4, 10} // of that, the words of the agent
+	reportsShare = share{0, 8, 12}
+	askedShare   = share{15, 6, 10} // and those that short answers speak of
+	namesShare   = share{15, 63, 42}
+	failedShare  = share{25, 8, 15}
 	// Where much stays below the names that are used next stand there, so that words have more of the room.
 	besideNames = share{15, 25, 22}
 	besideCame  = share{20, 18, 20}
@@ -310,7 +311,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	if isBeside(n, budget) {
 		p.left -= tellReports(v, min(unused, p.left-least/2))
 	} else {
-		p.left -= tellReports(v, min(budget*mix(budget, smallBudget, largeBudget, 0, 12)/100, p.left-least/2))
+		p.left -= tellReports(v, min(reportsShare.of(budget), p.left-least/2))
 	}
 	p.left -= addDecided(v, min((came+extra/2)/decidedPart, p.left-least/2))
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
@@ -337,6 +338,7 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
+	unfold(v)
 	if isBeside(n, budget) {
 		nameParts(v, min(max(budget*lastShare/100, leastParts), p.held))
 	}
