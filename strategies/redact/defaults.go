@@ -60,7 +60,7 @@ func keys() []Pattern {
 		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33,})`, accept: ofABot}, // Telegram
 		keyed("token", `(?i:discord(?:app)?\.com/api/webhooks/)[0-9]+/([A-Za-z0-9_-]{40,})`,
 			"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
-		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, run: 23, // Discord
+		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, capital: true, run: 23, // Discord
 			Expr: `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`},
 	}
 }

@@ -33,7 +33,9 @@ var (
 	pem   = "-----BEGIN RSA PRIVATE KEY-----\n" + repeat("MIIEow", 64) + "\n" + repeat("AQEA", 40) +
 		"\n-----END RSA PRIVATE KEY-----"
 	cutPEM = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + repeat("b3Blbn", 64) + "\n" + repeat("c3No", 40)
-	jwt    = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
+	// discord is a token of a bot without its first letter.
+	discord = alnum[:23] + "." + alnum[:6] + "." + alnum[:27]
+	jwt     = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
 )
 
 // TestSecrets: what is a secret goes, and nothing around it.
@@ -219,6 +221,8 @@ func TestSpoken(t *testing.T) {
 		"the key is 7":                     "the key is 7",
 		"use the key for staging":          "use the key for staging",
 		"a monkey is 1000 years old":       "a monkey is 1000 years old",
+		"n" + discord:                      "n" + discord, // it begins with a capital
+		"see N" + discord:                  "see [redacted: token]",
 	} {
 		t.Run(text, func(t *testing.T) {
 			got, _ := r.Redact(text)
