@@ -96,6 +96,23 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestShortest: keys of the least length go, and what is a letter shorter is none.
+func TestShortest(t *testing.T) {
+	r := defaults(t)
+	hex := repeat("0a1b", 32)
+	for _, key := range []string{"AKIA" + repeat("Q7", 16), "ghp_" + alnum[:36], "github_pat_" + alnum[:22],
+		"gldt-" + alnum[:20], "sk-" + "proj-" + alnum[:20], "sk-" + alnum[:32], "SK" + hex, "key-" + hex} {
+		t.Run(key[:5], func(t *testing.T) {
+			if got, n := r.Redact("is " + key + "."); n != 1 || strings.Contains(got, key[5:]) {
+				t.Errorf("%q stays: %q", key, got)
+			}
+			if got, n := r.Redact("is " + key[:len(key)-1] + "."); n != 0 {
+				t.Errorf("what is shorter becomes %q", got)
+			}
+		})
+	}
+}
+
 func TestNew(t *testing.T) {
 	for _, tc := range []struct {
 		why  string
