@@ -72,7 +72,7 @@ func (ix *Index) Add(t Text) int {
 	for _, id := range ix.label(t.About) {
 		ix.count(id) // but not in the length: a label makes no text a long one
 	}
-	if ix.memo == nil {
+	if ix.memo == nil && ix.only == nil { // for a query it takes as long to make as it spares
 		ix.memo = new(memo)
 	}
 	s := scanner{text: t.Body, memo: ix.memo}

@@ -12,8 +12,8 @@ import (
 
 // words come again in many forms: stop words, irregular ones, names, other scripts, and some that are
 // too long to be remembered.
-var words = []string{"the", "The", "went", "going", "connected", "connections", "HTTPBody", "fooBar", "a.b", "x", "2023",
-	"internationalization", "Internationalisation", "密码", "thé", "it's", "\n", ". ", "snake_case", "mice"}
+var words = []string{"the", "The", "went", "going", "connected", "connections", "HTTPBody", "fooBar", "a.b", "x",
+	"2023", "internationalization", "Internationalisation", "密码", "thé", "it's", "\n", ". ", "snake_case", "mice"}
 
 // TestWordsThatComeAgain: an index of any texts has each term as often as it stands there, whether
 // all terms are wanted or some.

@@ -44,8 +44,8 @@ type scanner struct {
 	yield func([]byte, int, int) bool
 	buf   []byte
 	done  bool
-	// Of an index: the words that came before, what takes the term of one that comes again, and
-	// the number of the term that was yielded last.
+	// Of an index: the words that came before, if it remembers them, what takes the term of one that
+	// comes again, and the number of the term that was yielded last.
 	memo *memo
 	take func(id int32, start, end int) bool
 	id   int32
