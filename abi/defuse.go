@@ -23,17 +23,37 @@ func Defuse(text string) string {
 	return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
-// harmless reports whether a text is of printable ASCII without brackets, as most are: one
-// look at each byte in the place of three.
+// harmless reports whether a text stays as it is, as most do: one look at each character
+// in the place of three.
 func harmless(text string) bool {
-	for i := range len(text) {
-		if !harmlessByte[text[i]] {
-			return false
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case harmlessByte[c]:
+			i++
+		case c < utf8.RuneSelf:
+			if isControl(rune(c)) || isControlWord(c, text[i+1:]) {
+				return false
+			}
+			i++
+		case c >= firstHan && c <= lastHan:
+			if i+2 >= len(text) || utf8.RuneStart(text[i+1]) || utf8.RuneStart(text[i+2]) {
+				return false
+			}
+			i += 3 // most of Chinese
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if size == 1 || isControl(r) || invisible(r) {
+				return false
+			}
+			i += size
 		}
 	}
 	return true
 }
 
+// harmlessByte are the printable characters of ASCII but brackets, which no control word
+// begins with.
 var harmlessByte = func() (is [256]bool) {
 	for c := range byte(0x7f) {
 		is[c] = !isControl(rune(c)) && strings.IndexByte("<[]", c) < 0

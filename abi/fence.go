@@ -1,9 +1,10 @@
 package abi
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // Fence frames foreign text for a model: it says what the text is and where it
@@ -16,8 +17,8 @@ import (
 // newline. The note is written on one line, in brackets.
 func Fence(kind Kind, from, note, text string) string {
 	text = Defuse(text)
-	sum := sha256.Sum256([]byte(string(kind) + "\x00" + from + "\x00" + text))
-	tag := fenceName(string(kind)) + "-" + hex.EncodeToString(sum[:8])
+	whole := sum.Of(string(kind), "\x00", from, "\x00", text)
+	tag := fenceName(string(kind)) + "-" + hex.EncodeToString(whole[:8])
 	var b strings.Builder
 	b.Grow(len(text) + len(note) + 160)
 	b.WriteString("<" + tag + ` from="` + Defuse(fenceName(from)) + "\">\n")

@@ -204,6 +204,10 @@ func checkFence(t interface{ Fatalf(string, ...any) }, from, note, text string) 
 	if again := abi.Defuse(defused); again != defused {
 		t.Fatalf("%q is defused to %q, and that to %q", text, defused, again)
 	}
+	// What goes at the end has Defuse look at all of it closely.
+	if closely := abi.Defuse(text + "\x00"); closely != defused {
+		t.Fatalf("%q is defused to %q, and with more behind it to %q", text, defused, closely)
+	}
 	s := abi.Fence(abi.KindInjected, from, note, text)
 	checkDefused(t, s)
 	if got, ok := abi.Unfence(s); !ok || got != defused {

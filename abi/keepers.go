@@ -1,13 +1,13 @@
 package abi
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // Keepers are the plugins that pinned a message, by its id. A pin of a plugin lasts until it is taken back. The message
@@ -119,12 +119,12 @@ func fingerprints(msgs []Message, lengths map[int]bool) []string {
 		if !lengths[len(text)] {
 			continue
 		}
-		h := sha256.New()
-		_, _ = io.WriteString(h, text)
+		parts := []string{text}
 		for _, c := range msgs[i].ToolCalls {
-			_, _ = io.WriteString(h, "\x00"+c.Name+"\x00"+c.Arguments)
+			parts = append(parts, "\x00", c.Name, "\x00", c.Arguments)
 		}
-		print := strconv.Itoa(len(text)) + "." + hex.EncodeToString(h.Sum(nil)[:5])
+		whole := sum.Of(parts...)
+		print := strconv.Itoa(len(text)) + "." + hex.EncodeToString(whole[:5])
 		met[print]++
 		if n := met[print]; n > 1 {
 			print += "." + strconv.Itoa(n)

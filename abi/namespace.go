@@ -2,11 +2,11 @@ package abi
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // A namespace is where stored data of a plugin lies:
@@ -44,6 +44,6 @@ func AgentNamespace(namespace, agentPath string) string {
 	}, strings.ToLower(agentPath))
 	name = strings.Trim(name[max(0, len(name)-24):], "-")
 	name = cmp.Or(name, "agent")
-	sum := sha256.Sum256([]byte(agentPath))
-	return namespace + "@" + name + "-" + hex.EncodeToString(sum[:6])
+	whole := sum.Of(agentPath)
+	return namespace + "@" + name + "-" + hex.EncodeToString(whole[:6])
 }

@@ -1,12 +1,12 @@
 package firewall
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // notes say to the model what the text in a frame is, by its kind.
@@ -42,12 +42,12 @@ func frame(in abi.Insert, place string, taken map[string]int) (abi.Message, erro
 
 // digest returns a hash of the texts, in hex.
 func digest(texts ...string) string {
-	h := sha256.New()
+	var parts []string
 	for _, s := range texts {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
+		parts = append(parts, s, "\x00")
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	whole := sum.Of(parts...)
+	return hex.EncodeToString(whole[:])
 }
 
 // FrameTokens returns the most tokens that the frame around a text of the kind costs.

@@ -2,11 +2,11 @@ package strategies
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -62,7 +62,7 @@ func (j rules) shape(text string) (string, error) {
 	missing := j.outline.Missing(text)
 	switch all := len(j.outline.Sections); {
 	case all == 0:
-		if refusal.MatchString(text) {
+		if refusal().MatchString(text) {
 			return "", j.refuse("it declined")
 		}
 	case 2*len(missing) > all:
@@ -82,7 +82,7 @@ func (j rules) refuse(format string, args ...any) error {
 // block of code.
 func unwrap(text string) string {
 	text = strings.TrimSpace(text)
-	if at := thought.FindStringIndex(text); at != nil && at[0] == 0 {
+	if at := thought().FindStringIndex(text); at != nil && at[0] == 0 {
 		text = strings.TrimSpace(text[at[1]:])
 	} else if before, after, ok := strings.Cut(text, "</think>"); ok && !strings.Contains(before, "#") {
 		text = strings.TrimSpace(after) // the template had opened it
@@ -143,5 +143,5 @@ func quotes(answer, conversation string) bool {
 }
 
 // refusal matches how models decline, where no section could be missing.
-var refusal = regexp.MustCompile(
+var refusal = lazy.Regexp(
 	`(?i)^(i['’]?m sorry|i am sorry|sorry,|i can['’]?t|i cannot|i am unable|i['’]m unable|as an ai)`)

@@ -2,11 +2,11 @@ package strategies
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -128,10 +128,10 @@ func spoken(role abi.Role, text string) string {
 	if role != abi.RoleAssistant || !strings.Contains(text, "<think") {
 		return text
 	}
-	return thought.ReplaceAllString(text, "")
+	return thought().ReplaceAllString(text, "")
 }
 
-var thought = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>\s*`)
+var thought = lazy.Regexp(`(?s)<think(?:ing)?>.*?</think(?:ing)?>\s*`)
 
 // noLabels returns a text that is fit to stand under a speaker's name: no line of it begins as such a
 // name does, so that nobody can put words into another's mouth.

@@ -29,6 +29,7 @@ var layout = []row{
 	{pattern: "internal/lists", std: true, tool: true},
 	{pattern: "internal/lazy", std: true, tool: true},
 	{pattern: "internal/learned", std: true, tool: true},
+	{pattern: "internal/sum", std: true, tool: true},
 	{pattern: "abi", std: true},
 	{pattern: "internal/wire", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},

@@ -6,12 +6,13 @@
 package sealed
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 const (
@@ -21,12 +22,12 @@ const (
 
 // Write is the value of a generation, with its checksum.
 func Write(generation int, value string) string {
-	return fmt.Sprintf("%s%d %s\n%s", magic, generation, sum(generation, value), value)
+	return fmt.Sprintf("%s%d %s\n%s", magic, generation, checksum(generation, value), value)
 }
 
-func sum(generation int, value string) string {
-	h := sha256.Sum256([]byte(strconv.Itoa(generation) + "\n" + value))
-	return hex.EncodeToString(h[:sumBytes])
+func checksum(generation int, value string) string {
+	whole := sum.Of(strconv.Itoa(generation), "\n", value)
+	return hex.EncodeToString(whole[:sumBytes])
 }
 
 // Is reports whether a text begins as one that Write wrote.
@@ -43,7 +44,7 @@ func Read(text string) (value string, generation int, err error) {
 		return "", 0, errors.New("empty")
 	case !Is(text), !whole, !two, numeric != nil:
 		return "", 0, errors.New("its first line is damaged")
-	case hash != sum(generation, value):
+	case hash != checksum(generation, value):
 		return "", 0, errors.New("its checksum is another")
 	}
 	return value, generation, nil

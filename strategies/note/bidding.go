@@ -2,8 +2,6 @@ package note
 
 import (
 	"strings"
-
-	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Rules are worded as orders too, with neither "must" nor "never": "reply in the thread, not at the top", "if it is
@@ -17,7 +15,7 @@ var (
 	// otherWords are how a line says that it holds for all others.
 	otherWords = newVocabulary("others")
 	// insteadWords are headings of what is to be done in the place of what is forbidden above.
-	insteadWords = set.Of(wordLists["instead"]...)
+	insteadWords = newWordSet("instead")
 )
 
 // bids reports whether a sentence is an order that binds. Listed: it stands in a list of a project.
@@ -49,12 +47,12 @@ func bids(s string, listed bool) bool {
 const maxClauses = 3
 
 // agents are words of the names of agents. Each keeps its skills in a hidden folder of that name.
-var agents = set.Of(wordLists["agents"]...)
+var agents = newWordSet("agents")
 
 // agentOf is the agent in whose folder a file lies, empty where it lies in none's.
 func agentOf(place string) (agent string) {
 	for folder := range strings.SplitSeq(place, "/") {
-		if name, hidden := strings.CutPrefix(folder, "."); hidden && agents[name] {
+		if name, hidden := strings.CutPrefix(folder, "."); hidden && agents.has(name) {
 			agent = name
 		}
 	}
@@ -73,7 +71,7 @@ func (in *instructions) forOthers(where string) bool {
 		if w == in.agent {
 			return false
 		}
-		others = others || agents[w]
+		others = others || agents.has(w)
 	}
 	return others
 }

@@ -57,7 +57,7 @@ func namesDropped(s string) (names []string) {
 		if clauses[w] {
 			break
 		}
-		if len([]rune(w)) >= minName && !instructing[w] {
+		if len([]rune(w)) >= minName && !instructing.has(w) {
 			names = append(names, stemOf(w))
 		}
 	}
@@ -77,7 +77,7 @@ func (v *vocabulary) behind(lower string) string {
 		if i > 0 && lower[i-1] >= 'a' && lower[i-1] <= 'z' {
 			continue
 		}
-		for _, w := range v[lower[i]] {
+		for _, w := range v.from(lower[i]) {
 			if rest, ok := strings.CutPrefix(lower[i:], strings.TrimSuffix(w, " ")+" "); ok {
 				return rest
 			}

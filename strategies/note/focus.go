@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Focus is what instructions came to in a note: what bears on their terms is told before
@@ -32,7 +31,7 @@ const (
 )
 
 // instructing are words that say what a note should do, and not what about.
-var instructing = set.Of(wordLists["instructing"]...)
+var instructing = newWordSet("instructing")
 
 // focusOn finds the terms of instructions in the messages that go. It is nil where there
 // are none.
@@ -95,7 +94,7 @@ func terms(text string) (list []string) {
 	})
 	for _, w := range words {
 		w = strings.Trim(w, "._-/")
-		if short := utf8.RuneCountInString(w) < 3 && len(w) < 6; short || instructing[w] || slices.Contains(list, w) {
+		if short := utf8.RuneCountInString(w) < 3 && len(w) < 6; short || instructing.has(w) || slices.Contains(list, w) {
 			continue
 		}
 		list = append(list, w)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // What stands under a heading says something else without it: of a flight out and a flight back the numbers of one
@@ -149,12 +147,12 @@ const maxHeading = 100
 
 // Headings that say nothing of what stands under them, and those that say that it is to be done.
 var (
-	general = set.Of(wordLists["general"]...)
-	wishes  = set.Of(wordLists["wishes"]...)
+	general = newWordSet("general")
+	wishes  = newWordSet("wishes")
 )
 
 // isGeneral reports whether a heading says nothing of what stands under it.
-func isGeneral(line string) bool { return general[bareHeading(line)] }
+func isGeneral(line string) bool { return general.has(bareHeading(line)) }
 
 // bareHeading is a heading in lower case without its marks.
 func bareHeading(line string) string {

@@ -44,7 +44,7 @@ var (
 	banningWords = newVocabulary("banning")
 	// conditionWords begin what an entry holds for, in the rules of a project.
 	conditionWords = newVocabulary("conditions")
-	ruleLabels     = set.Of(wordLists["labels"]...)
+	ruleLabels     = newWordSet("labels")
 )
 
 // instructions collects the rules of a text.
@@ -189,7 +189,7 @@ func (in *instructions) sentence(s, before, where, above string, occasion bool) 
 // isRules reports whether what stands under a heading is what must be done, or must not be.
 func isRules(heading string) bool {
 	return forbiddingWords.says(heading+" ") || demands(heading) || rulesWords.says(heading+" ") ||
-		insteadWords[bareHeading(heading)]
+		insteadWords.has(bareHeading(heading))
 }
 
 // above is the innermost line that a line stands under, empty where it says nothing, and that as it stands before the
@@ -249,7 +249,7 @@ func condition(line string) string {
 // isLabel reports whether what a line begins with says that it is a rule: "The rule:".
 func isLabel(where string) bool {
 	words := strings.Fields(lower(strings.Trim(where, ": ")))
-	return len(words) > 0 && ruleLabels[words[len(words)-1]]
+	return len(words) > 0 && ruleLabels.has(words[len(words)-1])
 }
 
 // bans reports whether an entry of a list names what must not be: "No emojis in commits", and not "No key is needed".

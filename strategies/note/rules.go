@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -97,14 +97,14 @@ func spoken(s string) string {
 	if !strings.ContainsAny(s, "/_`-") {
 		return s
 	}
-	return branchNamed.ReplaceAllString(namesInWords.ReplaceAllString(s, "x"), "$1 x")
+	return branchNamed().ReplaceAllString(namesInWords().ReplaceAllString(s, "x"), "$1 x")
 }
 
 var (
 	// namesInWords are code, what holds a low line, and what holds a slash and is no "and/or".
-	namesInWords = regexp.MustCompile("`[^`]*`|\\S*\\w_\\w\\S*|\\S*/\\S*[-./0-9]\\S*|\\S*[-.0-9]\\S*/\\S*")
+	namesInWords = lazy.Regexp("`[^`]*`|\\S*\\w_\\w\\S*|\\S*/\\S*[-./0-9]\\S*|\\S*[-.0-9]\\S*/\\S*")
 	// branchNamed is the name of a branch in parts, behind the word.
-	branchNamed = regexp.MustCompile(`(?i)\b((?:branch|worktree)(?: is| named| called)?) \w+(?:-\w+)+`)
+	branchNamed = lazy.Regexp(`(?i)\b((?:branch|worktree)(?: is| named| called)?) \w+(?:-\w+)+`)
 )
 
 // aboveEntries are the headings of the lists of a text, as rules have them, by the entries: without it an entry of
@@ -118,7 +118,7 @@ func aboveEntries(words string) map[string]string {
 			continue
 		}
 		last := list[len(list)-1].text
-		if _, item := listItem(last); !item && !isGeneral(last) && !wishes[bareHeading(last)] {
+		if _, item := listItem(last); !item && !isGeneral(last) && !wishes.has(bareHeading(last)) {
 			above[l.text] = strings.TrimRight(strings.ReplaceAll(asHeading(last), "**", ""), ":") + ":"
 		}
 	}
@@ -161,14 +161,14 @@ func withdraws(s string) bool {
 }
 
 // negated is a word that takes back, and does not.
-var negated = regexp.MustCompile(`(never|not|n't|n’t|nicht) (forget|undo|revert|cancel|ignore|scratch|roll|take|back)`)
+var negated = lazy.Regexp(`(never|not|n't|n’t|nicht) (forget|undo|revert|cancel|ignore|scratch|roll|take|back)`)
 
 // withoutNegated is a text without such words. Few have any.
 func withoutNegated(s string) string {
 	if !strings.Contains(s, "t ") && !strings.Contains(s, "never ") {
 		return s
 	}
-	return negated.ReplaceAllString(s, "")
+	return negated().ReplaceAllString(s, "")
 }
 
 // corrects reports whether the words of a person say of what was done or said that it is not so: "no, put it in the

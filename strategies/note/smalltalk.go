@@ -68,7 +68,7 @@ func onlyPolite(text string) (polite bool) {
 // longest is how long the longest of the words is that a text in lower case begins with, in bytes, and ends in it: no
 // letter goes on behind it but in scripts without spaces. It is 0 where there is none.
 func (v *vocabulary) longest(low string) (size int) {
-	for _, w := range v[low[0]] {
+	for _, w := range v.from(low[0]) {
 		rest, ok := strings.CutPrefix(low, w)
 		if !ok || len(w) <= size {
 			continue

@@ -111,7 +111,7 @@ func shares(texts []map[string]bool, rule map[string]bool, least int) bool {
 func wordsOf(text string) map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsFuncSeq(lower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if utf8.RuneCountInString(w) < minName || instructing[w] {
+		if utf8.RuneCountInString(w) < minName || instructing.has(w) {
 			continue
 		}
 		for _, ending := range []string{"ing", "ies", "ied", "es", "ed", "s", "y"} {

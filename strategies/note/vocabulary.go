@@ -4,35 +4,64 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 //go:embed words.txt
 var wordFile string
 
-var wordLists = wordlist.Read(wordFile)
+// wordLists are read when one of them is first asked for, as vocabularies are made: many programs
+// that have this package, plugins among them, write no note.
+var wordLists = sync.OnceValue(func() map[string][]string { return wordlist.Read(wordFile) })
+
+// wordSet is a list of words, each of which is looked up as a whole.
+type wordSet struct {
+	name  string
+	once  sync.Once
+	words map[string]bool
+}
+
+func newWordSet(name string) *wordSet { return &wordSet{name: name} }
+
+func (s *wordSet) has(word string) bool {
+	s.once.Do(func() { s.words = set.Of(wordLists()[s.name]...) })
+	return s.words[word]
+}
 
 // vocabulary finds words and phrases in one look at a text, however many it
 // has: session texts are megabytes. They match where a word begins; those of
 // scripts without spaces anywhere.
-type vocabulary [256][]string
+type vocabulary struct {
+	name  string
+	once  sync.Once
+	words [256][]string // by the first byte
+}
 
-func newVocabulary(name string) *vocabulary {
-	var v vocabulary
-	for _, w := range wordLists[name] {
+func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
+
+// from returns the words that begin with a byte.
+func (v *vocabulary) from(c byte) []string {
+	v.once.Do(v.read)
+	return v.words[c]
+}
+
+func (v *vocabulary) read() {
+	for _, w := range wordLists()[v.name] {
 		w = strings.ReplaceAll(w, "_", " ")
-		v[w[0]] = append(v[w[0]], w)
+		v.words[w[0]] = append(v.words[w[0]], w)
 	}
-	return &v
 }
 
 // in reports whether a text in lower case holds one of the words.
 func (v *vocabulary) in(lower string) bool {
+	v.once.Do(v.read)
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if !inside && len(v[c]) > 0 && v.begin(c, lower[i:]) {
+		if !inside && len(v.words[c]) > 0 && v.begin(c, lower[i:]) {
 			return true
 		}
 		inside = c >= 'a' && c <= 'z'
@@ -42,7 +71,7 @@ func (v *vocabulary) in(lower string) bool {
 
 // begin reports whether a text, which begins with c, begins with one of the words.
 func (v *vocabulary) begin(c byte, text string) bool {
-	for _, w := range v[c] {
+	for _, w := range v.from(c) {
 		if strings.HasPrefix(text, w) {
 			return true
 		}
@@ -56,7 +85,7 @@ func (v *vocabulary) says(text string) bool { return v.in(lower(text)) }
 // begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
 func (v *vocabulary) begins(text string) bool {
 	low := lower(text) + " "
-	return slices.ContainsFunc(v[low[0]], func(w string) bool {
+	return slices.ContainsFunc(v.from(low[0]), func(w string) bool {
 		rest, ok := strings.CutPrefix(low, w)
 		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 	})

@@ -23,6 +23,7 @@ type Text struct {
 type Index struct {
 	terms   map[string]int32
 	only    *wanted // nil: all terms are
+	memo    *memo   // of words that were added
 	labels  map[string][]int32
 	lists   [][]Posting // by term
 	parts   []part
@@ -71,19 +72,31 @@ func (ix *Index) Add(t Text) int {
 	for _, id := range ix.label(t.About) {
 		ix.count(id) // but not in the length: a label makes no text a long one
 	}
-	Terms(t.Body, func(term []byte, from, termEnd int) bool {
+	if ix.memo == nil && ix.only == nil { // for a query it takes as long to make as it spares
+		ix.memo = new(memo)
+	}
+	s := scanner{text: t.Body, memo: ix.memo}
+	s.take = func(id int32, from, termEnd int) bool {
 		if cut := cutBefore(t.Body, part.Length, end, from); cut > 0 {
 			part.Bytes = int32(cut - start)
 			ix.AddPart(part)
 			part.Length, part.Same, start = 0, true, cut
 		}
 		part.Length++
-		if id, ok := ix.number(term); ok {
+		if id != unwanted {
 			ix.count(id)
 		}
 		end = termEnd
 		return true
-	})
+	}
+	s.yield = func(term []byte, from, termEnd int) bool {
+		var ok bool
+		if s.id, ok = ix.number(term); !ok {
+			s.id = unwanted
+		}
+		return s.take(s.id, from, termEnd)
+	}
+	s.scan()
 	part.Bytes = int32(len(t.Body) - start)
 	ix.AddPart(part)
 	return n

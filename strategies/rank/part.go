@@ -108,7 +108,7 @@ func (ix *Index) AddList(term string, list []Posting, offset int) {
 
 // Only has texts that are added from now on found by these terms alone: those of a query,
 // for an index that answers no other. What a part's length is stays.
-func (ix *Index) Only(terms []string) { ix.only, ix.labels = wantedOf(terms), nil }
+func (ix *Index) Only(terms []string) { ix.only, ix.labels, ix.memo = wantedOf(terms), nil, nil }
 
 // PartCount returns how many parts there are.
 func (ix *Index) PartCount() int { return len(ix.parts) }

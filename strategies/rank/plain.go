@@ -40,7 +40,7 @@ var plainByte = func() (is [256]uint8) {
 // plain yields the word at start where it is a plain one: small letters and digits, with
 // capitals at most in front. It returns where the word ends, or start where it is not plain.
 func (s *scanner) plain(start int) int {
-	term, capitals, pos := s.buf[:0], 0, start
+	term, capitals, pos, sum := s.buf[:0], 0, start, uint32(0)
 word:
 	for ; pos < len(s.text); pos++ {
 		c := s.text[pos]
@@ -68,15 +68,32 @@ word:
 		default:
 			break word
 		}
-		term = append(term, c)
+		term, sum = append(term, c), 31*sum+uint32(c)
 	}
 	if s.buf = term; len(term) > maxPlain {
 		return start
 	}
-	if term = commonest(term); len(term) > 0 && !s.done {
-		s.done = !s.yield(stem(term), start, pos)
+	place := s.memo.place(term, sum)
+	switch {
+	case s.done:
+	case place == nil:
+		s.yieldPlain(term, start, pos)
+	case !place.is(term):
+		place.set(term)
+		s.id = noTerm
+		s.yieldPlain(term, start, pos)
+		place.id = s.id
+	case place.id != noTerm:
+		s.done = !s.take(place.id, start, pos)
 	}
 	return pos
+}
+
+// yieldPlain yields a plain word in lower case, unless it is a stop word.
+func (s *scanner) yieldPlain(word []byte, start, end int) {
+	if word = commonest(word); len(word) > 0 {
+		s.done = !s.yield(stem(word), start, end)
+	}
 }
 
 // common are the stop words, which are "" here, and the words of irregular forms.

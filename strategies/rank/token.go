@@ -22,8 +22,12 @@ const (
 // a whole, then its parts. The term is only good until yield returns.
 func Terms(text string, yield func(term []byte, start, end int) bool) {
 	s := scanner{text: text, yield: yield}
-	for pos := 0; pos < len(text) && !s.done; {
-		r, size := decode(text, pos)
+	s.scan()
+}
+
+func (s *scanner) scan() {
+	for pos := 0; pos < len(s.text) && !s.done; {
+		r, size := decode(s.text, pos)
 		switch {
 		case unspaced(r):
 			pos = s.pairs(pos)
@@ -40,6 +44,11 @@ type scanner struct {
 	yield func([]byte, int, int) bool
 	buf   []byte
 	done  bool
+	// Of an index: the words that came before, if it remembers them, what takes the term of one that
+	// comes again, and the number of the term that was yielded last.
+	memo *memo
+	take func(id int32, start, end int) bool
+	id   int32
 }
 
 // run reads words and what joins them into an identifier, and returns where it

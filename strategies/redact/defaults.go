@@ -25,6 +25,12 @@ func keyed(kind, expr string, words ...string) Pattern {
 	return Pattern{Kind: kind, Begins: true, Words: words, Expr: expr}
 }
 
+// atLeast returns the pattern of secrets that are so long at least, and of letters, digits, "_" and "-" alone.
+func (p Pattern) atLeast(length int) Pattern {
+	p.run = length
+	return p
+}
+
 // keys are secrets that can be told by their own form.
 func keys() []Pattern {
 	return []Pattern{
@@ -33,10 +39,10 @@ func keys() []Pattern {
 		{Kind: "private-key", Words: []string{begin}, Expr: keyHead + `(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*`},
 		keyed("private-key", `AGE-SECRET-KEY-1[A-Z0-9]{40,}`, "AGE-SECRET-KEY-1"),
 		keyed("jwt", `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "eyJ"),
-		keyed("aws-key", `(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`, "AKIA", "ASIA", "ABIA", "ACCA"),
+		keyed("aws-key", `(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`, "AKIA", "ASIA", "ABIA", "ACCA").atLeast(20),
 		keyed("github-token", `gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}`,
-			"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_"),
-		keyed("gitlab-token", `gl(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent)-[A-Za-z0-9_-]{20,}`, "gl"),
+			"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_").atLeast(33),
+		keyed("gitlab-token", `gl(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent)-[A-Za-z0-9_-]{20,}`, "gl").atLeast(25),
 		keyed("slack-token", `xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}|`+
 			`https://hooks\.slack\.com/services/[A-Za-z0-9_/]{20,}`,
 			"xox", "xapp-", "https://hooks.slack.com/"),
@@ -44,7 +50,7 @@ func keys() []Pattern {
 			"sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"),
 		keyed("anthropic-key", `sk-ant-[A-Za-z0-9_-]{20,}`, "sk-ant-"),
 		// Without a second word only letters and digits: sk-estimator-doc-link is a style sheet's.
-		keyed("openai-key", `sk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})`, "sk-"),
+		keyed("openai-key", `sk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})`, "sk-").atLeast(28),
 		keyed("google-key", `AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}`,
 			"AIza", "ya29.", "GOCSPX-"),
 		keyed("token", `npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|`+
@@ -56,11 +62,11 @@ func keys() []Pattern {
 			`r8_[A-Za-z0-9]{32,}`,
 			"dop_v1_", "doo_v1_", "dor_v1_", "hvs.", "hvb.", "hvr.", "shpat_", "shpca_", "shppa_", "shpss_", "glc_",
 			"lin_api_", "sq0", "PMAK-", "dapi", "xai-", "gsk_", "r8_"),
-		keyed("token", `(?:SK|key-)[a-f0-9]{32}\b`, "SK", "key-"),                                // Twilio, Mailgun
+		keyed("token", `(?:SK|key-)[a-f0-9]{32}\b`, "SK", "key-").atLeast(34),                    // Twilio, Mailgun
 		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33,})`, accept: ofABot}, // Telegram
 		keyed("token", `(?i:discord(?:app)?\.com/api/webhooks/)[0-9]+/([A-Za-z0-9_-]{40,})`,
 			"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
-		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, run: 23, // Discord
+		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, capital: true, run: 23, // Discord
 			Expr: `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`},
 	}
 }

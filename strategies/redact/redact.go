@@ -39,9 +39,10 @@ type Pattern struct {
 	// Min is the least length of a secret in bytes. Shorter ones stay.
 	Min int
 
-	run    int                       // how many letters, digits, "_" and "-" stand there at least, the word's too
-	find   finder                    // in the place of Expr
-	accept func(string, []span) bool // of what Expr matched: whether it is a secret
+	capital bool                      // the words count with a capital alone
+	run     int                       // how many letters, digits, "_" and "-" stand there at least, the word's too
+	find    finder                    // in the place of Expr
+	accept  func(string, []span) bool // of what Expr matched: whether it is a secret
 }
 
 // span is a part of a text, from a byte to another.
@@ -60,13 +61,13 @@ type Redactor struct {
 }
 
 type rule struct {
-	words  []string
-	begins bool
-	run    int
-	min    int
-	mark   string
-	find   finder
-	all    func() *regexp.Regexp // of a rule without words
+	words           []string
+	begins, capital bool
+	run             int
+	min             int
+	mark            string
+	find            finder
+	all             func() *regexp.Regexp // of a rule without words
 }
 
 // finding is a secret and the rule that found it.
@@ -102,7 +103,10 @@ func Known() *Redactor { return known() }
 func compiled(patterns []Pattern) *Redactor {
 	r := new(Redactor)
 	for _, p := range patterns {
-		rule := rule{begins: p.Begins, run: p.run, min: max(1, p.Min), mark: markOpen + p.Kind + markClose, find: p.find}
+		rule := rule{
+			begins: p.Begins, capital: p.capital, run: p.run,
+			min: max(1, p.Min), mark: markOpen + p.Kind + markClose, find: p.find,
+		}
 		for _, w := range p.Words {
 			rule.words = append(rule.words, lower(w))
 		}

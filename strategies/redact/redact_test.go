@@ -33,7 +33,9 @@ var (
 	pem   = "-----BEGIN RSA PRIVATE KEY-----\n" + repeat("MIIEow", 64) + "\n" + repeat("AQEA", 40) +
 		"\n-----END RSA PRIVATE KEY-----"
 	cutPEM = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + repeat("b3Blbn", 64) + "\n" + repeat("c3No", 40)
-	jwt    = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
+	// discord is a token of a bot without its first letter.
+	discord = alnum[:23] + "." + alnum[:6] + "." + alnum[:27]
+	jwt     = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
 )
 
 // TestSecrets: what is a secret goes, and nothing around it.
@@ -89,6 +91,23 @@ func TestSecrets(t *testing.T) {
 			}
 			if again, n := r.Redact(got); again != got || n != 0 {
 				t.Errorf("the second time gives\n%s", again)
+			}
+		})
+	}
+}
+
+// TestShortest: keys of the least length go, and what is a letter shorter is none.
+func TestShortest(t *testing.T) {
+	r := defaults(t)
+	hex := repeat("0a1b", 32)
+	for _, key := range []string{"AKIA" + repeat("Q7", 16), "ghp_" + alnum[:36], "github_pat_" + alnum[:22],
+		"gldt-" + alnum[:20], "sk-" + "proj-" + alnum[:20], "sk-" + alnum[:32], "SK" + hex, "key-" + hex} {
+		t.Run(key[:5], func(t *testing.T) {
+			if got, n := r.Redact("is " + key + "."); n != 1 || strings.Contains(got, key[5:]) {
+				t.Errorf("%q stays: %q", key, got)
+			}
+			if got, n := r.Redact("is " + key[:len(key)-1] + "."); n != 0 {
+				t.Errorf("what is shorter becomes %q", got)
 			}
 		})
 	}
@@ -219,6 +238,8 @@ func TestSpoken(t *testing.T) {
 		"the key is 7":                     "the key is 7",
 		"use the key for staging":          "use the key for staging",
 		"a monkey is 1000 years old":       "a monkey is 1000 years old",
+		"n" + discord:                      "n" + discord, // it begins with a capital
+		"see N" + discord:                  "see [redacted: token]",
 	} {
 		t.Run(text, func(t *testing.T) {
 			got, _ := r.Redact(text)

@@ -55,9 +55,9 @@ type entry struct {
 	word  string
 	ascii bool
 	rule  int
-	// begins and run are the rule's.
-	begins bool
-	run    int
+	// begins, capital and run are the rule's.
+	begins, capital bool
+	run             int
 }
 
 func newScanner(rules []rule) *scanner {
@@ -65,7 +65,7 @@ func newScanner(rules []rule) *scanner {
 	for i, r := range rules {
 		for _, w := range r.words {
 			ascii := strings.IndexFunc(w, func(c rune) bool { return c >= 0x80 }) < 0
-			s.add(entry{w, ascii, i, r.begins, r.run})
+			s.add(entry{w, ascii, i, r.begins, r.capital, r.run})
 		}
 	}
 	return s
@@ -74,7 +74,7 @@ func newScanner(rules []rule) *scanner {
 func (s *scanner) add(e entry) {
 	if len(e.word) == 1 {
 		for c, l := range low {
-			s.letter[c] = s.letter[c] || l == e.word[0]
+			s.letter[c] = s.letter[c] || l == e.word[0] && !(e.capital && byte(c) == l)
 		}
 		s.single = append(s.single, e)
 		return
@@ -147,7 +147,7 @@ func found(places [][]int, words []entry, text string, i int) {
 func (e *entry) at(text string, i int) bool {
 	end := i + len(e.word)
 	switch {
-	case end > len(text), e.begins && i > 0 && isWord(text[i-1]):
+	case end > len(text), e.begins && i > 0 && isWord(text[i-1]), e.capital && low[text[i]] == text[i]:
 		return false
 	case !e.ascii:
 		return strings.EqualFold(text[i:end], e.word)

@@ -15,16 +15,20 @@ func days(text string, said time.Time) string {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
 		return "" // most texts
 	}
-	words := lowerWords(text)
+	words := wordsOf(text)
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
 		}
-		return words[i]
+		return strings.ToLower(words[i])
 	}
 	var out []string
 	name := func(year, month, day int) { out = append(out, dayWords(year, month, day)) }
-	for i, w := range words {
+	for i := range words {
+		if !mayBeDay(words[i:]) {
+			continue // most words
+		}
+		w := at(i)
 		if ago := daysAgo(w, at(i+1), at(i+2)); ago >= 0 && !said.IsZero() {
 			day := said.AddDate(0, 0, -ago)
 			name(day.Year(), int(day.Month()), day.Day())
@@ -51,6 +55,19 @@ func days(text string, said time.Time) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// mayBeDay reports whether days has to look at the first of some words of any case. The others need
+// not be in lower case for that.
+func mayBeDay(words []string) bool {
+	w := words[0]
+	switch c := w[0]; {
+	case '0' <= c && c <= '9':
+		return true
+	case c|0x20 == 't' && len(w) >= len("today") && len(w) <= len("TONİGHT"), c|0x20 == 'y' && len(w) == len("yesterday"):
+		return true
+	}
+	return len(words) > 2 && len(words[2]) == len("ago") && strings.EqualFold(words[2], "ago") || monthOf(w) > 0
 }
 
 // dayWords are the words for a day: for it alone, where the year is not 0, and
@@ -130,19 +147,15 @@ var months = []string{
 	"july", "august", "september", "october", "november", "december",
 }
 
-// monthOf is the month that a word names, in full or by its first three
+// monthOf is the month that a word of any case names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
 	if len(w) < 3 {
 		return 0
 	}
-	switch w[0] {
-	case 'j', 'f', 'm', 'a', 's', 'o', 'n', 'd':
-	default:
-		return 0 // most words
-	}
+	first := [3]byte{w[0] | 0x20, w[1] | 0x20, w[2] | 0x20}
 	for i, name := range months {
-		if w[0] == name[0] && w[1] == name[1] && w[2] == name[2] && (len(w) == 3 || w == name) {
+		if first[0] == name[0] && first[1] == name[1] && first[2] == name[2] && (len(w) == 3 || strings.ToLower(w) == name) {
 			return i + 1
 		}
 	}

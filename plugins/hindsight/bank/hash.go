@@ -1,8 +1,9 @@
 package bank
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
+
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // hashBytes is the length of a hash, of 60 bits, as text.
@@ -16,15 +17,13 @@ func (m *Memory) hash() hash {
 	if m.sum != (hash{}) {
 		return m.sum
 	}
-	d := sha256.New()
-	var w writer
-	for _, s := range [...]string{m.Session, m.Author, m.Text} {
-		w = w[:0]
-		w.text(s)
-		d.Write(w)
+	length := func(s string) string {
+		var w writer
+		w.number(len(s))
+		return string(w)
 	}
-	var sum [sha256.Size]byte
-	copy(m.sum[:], base64.RawURLEncoding.EncodeToString(d.Sum(sum[:0])))
+	whole := sum.Of(length(m.Session), m.Session, length(m.Author), m.Author, length(m.Text), m.Text)
+	copy(m.sum[:], base64.RawURLEncoding.EncodeToString(whole[:]))
 	return m.sum
 }
 

@@ -1,7 +1,6 @@
 package bank
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // Values but the root are named by what they hold: a letter for the kind and
@@ -45,8 +45,8 @@ func (v *values) put(kind byte, value string) (name string) {
 
 // nameOf is the name of a value of a kind.
 func nameOf(kind byte, value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return string(kind) + hex.EncodeToString(sum[:])[:nameBytes-1]
+	whole := sum.Of(value)
+	return string(kind) + hex.EncodeToString(whole[:(nameBytes-1)/2])
 }
 
 // flush stores what is pending.

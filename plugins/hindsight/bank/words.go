@@ -1,7 +1,6 @@
 package bank
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,10 +9,9 @@ import (
 
 // What a byte is to a word.
 const (
-	outside   = iota
-	lowercase // or a digit
-	uppercase
-	wide // the first byte of a longer character
+	outside = iota
+	inside  // a letter or digit
+	wide    // the first byte of a longer character
 )
 
 var kindOf = func() (kinds [256]uint8) {
@@ -21,62 +19,48 @@ var kindOf = func() (kinds [256]uint8) {
 		switch {
 		case c >= utf8.RuneSelf:
 			kinds[c] = wide
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			kinds[c] = lowercase
-		case 'A' <= c && c <= 'Z':
-			kinds[c] = uppercase
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', 'A' <= c && c <= 'Z':
+			kinds[c] = inside
 		}
 	}
 	return kinds
 }()
 
-// lowerWords are the runs of letters and digits of a text, in lower case.
-func lowerWords(text string) []string {
+// wordsOf are the runs of letters and digits of a text.
+func wordsOf(text string) []string {
 	words := make([]string, 0, len(text)/6+1)
 	for i := 0; i < len(text); {
 		if kindOf[text[i]] == outside {
 			i++
 			continue
 		}
-		end, lower := wordEnd(text, i)
-		switch word := text[i:end]; {
-		case word == "":
+		end := wordEnd(text, i)
+		if end == i {
 			_, size := utf8.DecodeRuneInString(text[i:])
-			end += size
-		case lower:
-			words = append(words, word)
-		default:
-			words = append(words, strings.ToLower(word))
+			i += size
+			continue
 		}
+		words = append(words, text[i:end])
 		i = end
 	}
 	return words
 }
 
-// wordEnd is where the letters and digits end that begin at from, and whether they are
-// known to be in lower case.
-func wordEnd(text string, from int) (end int, lower bool) {
-	end, lower = from, true
-	for end < len(text) {
+// wordEnd is where the letters and digits end that begin at from.
+func wordEnd(text string, from int) (end int) {
+	for end = from; end < len(text); {
 		switch kindOf[text[end]] {
 		case outside:
-			return end, lower
-		case lowercase:
-			end++
-		case uppercase:
-			lower = false
+			return end
+		case inside:
 			end++
 		case wide:
 			r, size := utf8.DecodeRuneInString(text[end:])
-			switch {
-			case clip.IsHan(r): // it has no cases
-			case unicode.IsLetter(r), unicode.IsDigit(r):
-				lower = false
-			default:
-				return end, lower
+			if !clip.IsHan(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return end
 			}
 			end += size
 		}
 	}
-	return end, lower
+	return end
 }

@@ -1,11 +1,11 @@
 package memory
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/sum"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
@@ -38,8 +38,8 @@ func (pr *progress) retained(m *bank.Memory) bool {
 
 // earlierMark is the mark of a memory as an earlier version made it.
 func earlierMark(m *bank.Memory) string {
-	sum := sha256.Sum256([]byte(m.Author + "\x00" + m.Text))
-	return base64.RawURLEncoding.EncodeToString(sum[:markSize*3/4])
+	whole := sum.Of(m.Author, "\x00", m.Text)
+	return base64.RawURLEncoding.EncodeToString(whole[:markSize*3/4])
 }
 
 func (p *pass) progressKey() string {

@@ -2,13 +2,13 @@ package memory
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sum"
 )
 
 // settings are the knobs of plugin.yaml, which describes them.
@@ -110,8 +110,8 @@ func keyOf(text string) string {
 	if plain == text && text != "" && len(text) <= maxKey {
 		return text
 	}
-	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s-%s", plain[:min(len(plain), maxKey)], hex.EncodeToString(sum[:6]))
+	whole := sum.Of(text)
+	return fmt.Sprintf("%s-%s", plain[:min(len(plain), maxKey)], hex.EncodeToString(whole[:6]))
 }
 
 // list reads what is separated by commas. Tags of which nothing is left behind

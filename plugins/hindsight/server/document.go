@@ -1,13 +1,13 @@
 package server
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/sum"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
@@ -104,19 +104,18 @@ func tail(text string, n int) string {
 // operationID is a UUID that follows from what is retained: the same work has
 // the same id.
 func (b *Bank) operationID(items []item) string {
-	h := sha256.New()
-	h.Write([]byte(b.ID))
+	parts := []string{b.ID}
 	for _, it := range items {
-		h.Write([]byte("\x00" + it.DocumentID + "\x00" + it.Content))
+		parts = append(parts, "\x00", it.DocumentID, "\x00", it.Content)
 	}
-	sum := h.Sum(nil)
-	sum[6] = sum[6]&0x0f | 0x80 // version 8: made by whoever uses it
-	sum[8] = sum[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	id := sum.Of(parts...)
+	id[6] = id[6]&0x0f | 0x80 // version 8: made by whoever uses it
+	id[8] = id[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[0:4], id[4:6], id[6:8], id[8:10], id[10:16])
 }
 
 // digest tells texts apart.
 func digest(texts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
-	return hex.EncodeToString(sum[:8])
+	whole := sum.Of(strings.Join(texts, "\x00"))
+	return hex.EncodeToString(whole[:8])
 }

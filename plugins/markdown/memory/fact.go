@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/sum"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -118,8 +118,8 @@ func noteKey(k kind, text string) string {
 // digest is the part of a note's name by which it is known. It is the same in
 // every version of the plugin.
 func digest(text string) string {
-	sum := sha256.Sum256([]byte(normalize(text)))
-	return hex.EncodeToString(sum[:hashBytes])
+	whole := sum.Of(normalize(text))
+	return hex.EncodeToString(whole[:hashBytes])
 }
 
 func isASCII(s string) bool {
