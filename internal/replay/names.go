@@ -47,7 +47,7 @@ func (r *run) precision(step *Step) {
 }
 
 // firstList begins the lists of names in a note: they stand last.
-var firstList = regexp.MustCompile(`(?m)^(Modified in what went:|Read in what went(, and not named below)?:|## Exact names)$`)
+var firstList = regexp.MustCompile(`(?m)^(Modified in what went:|Read in what went:|## Exact names)$`)
 
 // aside is what stands behind the name of a file: how often it was edited, and the rest.
 var aside = regexp.MustCompile(`×\d+|\([^)]*\)`)

@@ -34,7 +34,7 @@ func TestParts(t *testing.T) {
 		"Errors, newest last:\n```\nEdit /srv/kw/internal/store/lease.go\n" +
 			"<tool_use_error>String to replace not found in file.</tool_use_error>\n```\n",
 		"Modified in what went:\n- internal/: store/",
-		"Read in what went, and not named below:\n- docs/leases.md\n",
+		"Read in what went:\n- docs/leases.md\n",
 		"## Exact names\n",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestKeptBelowASummary(t *testing.T) {
 	for _, part := range []string{
 		"> You must not change the wire format. Thanks", "> - [ ] no parcel is handed out twice", "- [-] add the lock",
 		"$ go test ./internal/store/... -run TestLease\nExit code 1", "<tool_use_error>String to replace not found",
-		"Modified in what went:\n- internal/: store/", "Read in what went, and not named below:\n- docs/leases.md",
+		"Modified in what went:\n- internal/: store/", "Read in what went:\n- docs/leases.md",
 		"acquireLocked",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
@@ -513,7 +513,7 @@ func TestMemory(t *testing.T) {
 func FuzzSummary(f *testing.F) {
 	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```",
 		"```\n```\n```", "## Todos\n- [", "Modified in what went:\n- /: a (edited ×-1, lines 5-) (",
-		"Read in what went, and not named below:\n- ./: ../: ~/: x\nPaths are relative to /",
+		"Read in what went:\n- ./: ../: ~/: x\nPaths are relative to /",
 		"## Thread\n[1-9] 99999999999999999999" + note.FoldedMark,
 		"## Thread\n[-1]\n> x\n[9999999999999999999]\n>\n- \n- Agent: ", "## Thread\n[5-2] -7" + note.FoldedMark,
 		"## From the summary of an earlier compaction\n> > > x", "## Exact names\n## Thread\n"} {

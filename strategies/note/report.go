@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
 // What another agent reported is the work of many calls in one text, mostly with headings.
@@ -118,8 +119,15 @@ func (m *Memory) longer(short string) string {
 	return ""
 }
 
-// shorterReport is a line that tells a report with less of it, where an earlier note had room for much.
-func shorterReport(line string) string { return shortened(line, maxReport+maxAbout) }
+// shorterReports are a line that tells a report with less of it, longest first: an earlier note may have had room for
+// much, and this one may have little.
+func shorterReports(line string) []string {
+	said, _, cut := strings.Cut(line, " "+gapBegins)
+	if cut {
+		said = marked(said)
+	}
+	return []string{said, shortened(said, maxReport+maxAbout), shortened(said, maxReport/2+maxAbout)}
+}
 
 // moreOf is a line that tells a report with more of it, where more is known.
 func (m *Memory) moreOf(line string) string {
@@ -132,4 +140,18 @@ func (m *Memory) moreOf(line string) string {
 		}
 	}
 	return line
+}
+
+// tellReports adds what other agents reported, the newest first, and returns what it costs: it is
+// found nowhere else, and files and names that stand in it are read again.
+func tellReports(v *view, budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if strings.HasPrefix(line, work.Reported) && v.came[i][k] == "" && !v.folded(i) {
+				v.takeLine(i, k, &left, append([]string{v.memory.moreOf(line), line}, shorterReports(line)...)...)
+			}
+		}
+	}
+	return max(0, budget) - max(0, left)
 }

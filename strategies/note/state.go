@@ -71,7 +71,8 @@ func withoutReports(steps []step, v *view, budget int) (without []step, cost int
 				continue
 			}
 			if v.came[i][k] == "" {
-				v.takeLine(i, k, &left, v.turns[i].came[k], shorterReport(v.turns[i].came[k]))
+				line := v.turns[i].came[k]
+				v.takeLine(i, k, &left, append([]string{line}, shorterReports(line)...)...)
 			}
 			if v.came[i][k] != "" {
 				without[n].did = call

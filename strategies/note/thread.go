@@ -154,13 +154,14 @@ func (v *view) answered(budget int) int {
 	return budget - left
 }
 
-// unfold shows short answers that stand alone among turns that are shown and of which what they answer is told after all:
-// the line that stands for one is longer.
+// unfold shows short answers that stand alone among turns that are shown, where what they answer is told after all: the
+// line that stands for one is longer.
 func unfold(v *view) {
 	for i := 1; i < len(v.turns); i++ {
 		t := &v.turns[i]
 		alone := v.folded(i) && !v.folded(i-1) && (i+1 == len(v.turns) || !v.folded(i+1))
-		if alone && t.folded == 0 && t.again == 0 && t.words != "" && v.count(t.words) <= foldPrice/2 && asks(v.said[i-1]) {
+		short := t.words != "" && v.count(t.words) <= foldPrice/2
+		if alone && short && t.folded == 0 && t.again == 0 && asks(v.said[i-1]) {
 			v.size[i] = 0
 		}
 	}
@@ -367,25 +368,11 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 			}
 			forms := append([]string{line}, shorterCalls(line)...)
 			if strings.HasPrefix(line, work.Reported) {
-				forms = append(forms, shorterReport(line))
+				forms = append(forms, shorterReports(line)...)
 			}
 			v.takeLine(i, k, left, forms...)
 		}
 	}
-}
-
-// tellReports adds what other agents reported in the last turns, the newest first, and returns what it costs: it is
-// found nowhere else, and files and names that stand in it are read again.
-func tellReports(v *view, budget int) int {
-	left := budget
-	for i := len(v.turns) - 1; i >= max(0, len(v.turns)-maxNewest); i-- {
-		for k, line := range v.turns[i].came {
-			if strings.HasPrefix(line, work.Reported) && v.came[i][k] == "" && !v.folded(i) {
-				v.takeLine(i, k, &left, v.memory.moreOf(line), line, shorterReport(line))
-			}
-		}
-	}
-	return max(0, budget) - max(0, left)
 }
 
 // takeLine shows a line on a turn in the first of these forms that fits.

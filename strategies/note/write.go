@@ -39,7 +39,7 @@ var (
 	wordsShare   = share{45, 35, 60}
 	cameShare    = share{20, 6, 20} // what came of the words
 	saidShare    = share{15, 4, 10} // of that, the words of the agent
-	reportsShare = share{0, 8, 12}
+	reportsShare = share{0, 11, 12}
 	askedShare   = share{15, 6, 10} // and those that short answers speak of
 	namesShare   = share{15, 63, 42}
 	failedShare  = share{25, 8, 15}
@@ -308,11 +308,11 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	if n.follows {
 		p.left -= sayAnswered(v, n.steps, min(budget/answeredPart, p.left-least))
 	}
+	reports := reportsShare.of(budget)
 	if isBeside(n, budget) {
-		p.left -= tellReports(v, min(unused, p.left-least/2))
-	} else {
-		p.left -= tellReports(v, min(reportsShare.of(budget), p.left-least/2))
+		reports = max(reports, unused)
 	}
+	p.left -= tellReports(v, min(reports, p.left-least/2))
 	p.left -= addDecided(v, min((came+extra/2)/decidedPart, p.left-least/2))
 	deeds := v.deeds(min(max(came+extra/2, min(leastDeeds(n.turns, p.count), p.left/leastDeedsPart)), p.left-least/2))
 	p.left -= deeds
@@ -326,8 +326,8 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 		most = maxLookedState
 	}
 	room := min(max(least, min(least+unused/2, most))+extra/4, p.left)
-	steps, reports := withoutReports(n.steps, v, room)
-	p.left, room = p.left-reports, max(room-reports, min(room, least/2))
+	steps, reported := withoutReports(n.steps, v, room)
+	p.left, room = p.left-reported, max(room-reported, min(room, least/2))
 	if said := sayOnly(v, steps, room); said > 0 {
 		steps, room, p.left = nil, room-said, p.left-said
 	}

@@ -60,8 +60,8 @@ func listsOf(m abi.Message) map[string]string {
 
 // first are the names that the first ledger of work() puts first.
 var first = map[string][]string{
-	"Modified in what went":                  {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
-	"Read in what went, and not named below": {"docs/leases.md"},
+	"Modified in what went": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
+	"Read in what went":     {"docs/leases.md"},
 	"Names": {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout",
 		"parcel_lease_ttl", "PAR-2291"},
 	"Numbers and ids": {"9f3c2e1", "8443"},
@@ -233,8 +233,8 @@ func TestFormerHeadings(t *testing.T) {
 	former := summary("Files modified:\n- internal/store/lease.go×2\n\nFiles read:\n- docs/leases.md\n\n## Exact names\n" +
 		"Tools called: Edit(file_path)×2\nOther paths:\n- cmd/kw\n")
 	want := map[string]string{"Modified in what went": "internal/store/lease.go",
-		"Read in what went, and not named below": "docs/leases.md",
-		"Tools called in what went":              "Edit(file_path)×2", "Paths mentioned": "cmd/kw"}
+		"Read in what went":         "docs/leases.md",
+		"Tools called in what went": "Edit(file_path)×2", "Paths mentioned": "cmd/kw"}
 	l := build([]abi.Message{former}).Lists(400, "", byRune)
 	got := lines(strings.Join([]string{l.Modified, l.Read, l.Rest}, "\n"))
 	for head, list := range want {

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -63,7 +64,7 @@ func TestOneFileManyNames(t *testing.T) {
 	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")},
 		called("Read", "path", "internal/queue", "…", false)...)
 	got = lines(build(msgs).Render(1000, byRune))
-	if got["Read in what went, and not named below"] != "internal/queue" {
+	if got["Read in what went"] != "internal/queue" {
 		t.Errorf("%v", got)
 	}
 }
@@ -296,7 +297,7 @@ func TestNotRead(t *testing.T) {
 	msgs = append(msgs, called("view", "path", "/srv/kw/store", "lease.go lock.go", false)...)
 	msgs = append(msgs, said("TestLease/after_a_restart fails, and BenchmarkSweep/big_table is slow."))
 	got := lines(build(msgs).Render(1000, byRune))
-	read := got["Read in what went, and not named below"]
+	read := got["Read in what went"]
 	if !strings.HasSuffix(read, "lease.go") || strings.Contains(read, " ") {
 		t.Errorf("read: %s", read)
 	}
@@ -424,7 +425,8 @@ func TestNoNameStandsForASecret(t *testing.T) {
 	}
 }
 
-// TestFilesBelowARoot: files that stand right below the folder that paths are relative to are read back as these.
+// TestFilesBelowARoot: files that stand right below the folder that paths are relative to are read back as these, and
+// are listed as read where people say their names alone too.
 func TestFilesBelowARoot(t *testing.T) {
 	features.Proves(t, "N8", "A6")
 	read := func(file string) []abi.Message {
@@ -435,7 +437,11 @@ func TestFilesBelowARoot(t *testing.T) {
 		t.Fatalf("%s", first)
 	}
 	second := build(slices.Concat([]abi.Message{summary(first)}, read("main.go"))).Render(400, byRune)
-	if got := lines(second)["Read in what went, and not named below"]; strings.Count(got, "main.go") != 1 {
+	if got := lines(second)["Read in what went"]; strings.Count(got, "main.go") != 1 {
 		t.Errorf("%q in\n%s", got, second)
+	}
+	if !names.ListedAsRead("main.go", true, true) || !names.ListedAsRead("main.go", false, true) ||
+		names.ListedAsRead("main.go", true, false) {
+		t.Error("a file below the root is not listed as read, or one is whose folder is not known")
 	}
 }

@@ -42,3 +42,9 @@ func (l *Names) Render(budget int, count func(string) int) string {
 
 // Texts is how many texts were looked through.
 func (f *Found) Texts() int { return len(f.in) }
+
+// ListedAsRead reports whether a file of this name that was read is listed as such. Short: people say its name alone.
+// Rooted: it lies below the folder that paths are relative to.
+func ListedAsRead(name string, short, rooted bool) bool {
+	return (&item{name: name, class: path, short: short, rooted: rooted, use: read}).list() == listRead
+}

@@ -35,7 +35,7 @@ func (it *item) list() list {
 		return listSymbols
 	case it.class == number:
 		return listNumbers
-	case it.short:
+	case it.short && !it.rooted:
 		return listShort
 	case it.use == modified:
 		return listModified

@@ -72,7 +72,7 @@ func lines(text string) map[string]string {
 		head, rest, ok := strings.Cut(line, ":")
 		switch {
 		case strings.HasPrefix(line, "- ") &&
-			strings.Contains("Modified in what went Read in what went, and not named below Paths mentioned", section):
+			strings.Contains("Modified in what went Read in what went Paths mentioned", section):
 			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
@@ -117,14 +117,14 @@ func TestRender(t *testing.T) {
 		"--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
 	got := lines(build(msgs).Render(1200, byRune))
 	for head, want := range map[string]string{
-		"root":                                   "/srv/kw",
-		"Tools called in what went":              "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
-		"Modified in what went":                  "internal/queue/bucket.go",
-		"Read in what went, and not named below": "internal/store/lease_table.go",
-		"File names without folders":             "",
-		"Names":                                  "PAR-2291 TestLease acquireLocked",
-		"Numbers and ids":                        "8080",
-		"Other":                                  "go test ./internal/store/... (failed)\n",
+		"root":                       "/srv/kw",
+		"Tools called in what went":  "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
+		"Modified in what went":      "internal/queue/bucket.go",
+		"Read in what went":          "internal/store/lease_table.go",
+		"File names without folders": "",
+		"Names":                      "PAR-2291 TestLease acquireLocked",
+		"Numbers and ids":            "8080",
+		"Other":                      "go test ./internal/store/... (failed)\n",
 	} {
 		t.Run(head, func(t *testing.T) {
 			if got[head] != want {

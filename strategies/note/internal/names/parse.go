@@ -31,7 +31,7 @@ var (
 
 // formerHeads are lines as earlier versions wrote them.
 var formerHeads = map[string]string{"Tools called:": headTools, "Files modified:": headModified,
-	"Files read:": headRead, "Read in what went:": headRead, "Other paths:": headPaths,
+	"Files read:": headRead, "Other paths:": headPaths,
 	"Commands run, newest last:": HeadCommands, "File names used alone:": headShort}
 
 // renewed is a line as it would be written today.

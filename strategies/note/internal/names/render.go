@@ -10,7 +10,7 @@ const (
 	asWritten     = ", or as they were written" // behind that: of some it is not known
 	headTools     = "Tools called in what went:"
 	headModified  = "Modified in what went:"
-	headRead      = "Read in what went, and not named below:"
+	headRead      = "Read in what went:"
 	headPaths     = "Paths mentioned:"
 	headShort     = "File names without folders:"
 	headSymbols   = "Names:"
