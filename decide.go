@@ -68,6 +68,7 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 			*req.Target, l.Upper)
 	default:
 		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
+		l.Newest = req.Reason == abi.TriggerOverflow
 	}
 	return l, nil
 }

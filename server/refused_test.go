@@ -38,10 +38,10 @@ func TestDescendToNothing(t *testing.T) {
 			}
 			continue
 		}
-		if r.Status != 422 || r.Code() != abi.CodeExceedsWindow || sent != 3 {
+		if r.Status != 422 || r.Code() != abi.CodeExceedsWindow || sent != 4 {
 			t.Errorf("%d messages: %d %s", sent, r.Status, r.Body)
 		}
-		for _, state := range []string{" tokens in 3 messages", "the window is 100000", "start a new session"} {
+		for _, state := range []string{" tokens in 4 messages", "the window is 100000", "start a new session"} {
 			if !strings.Contains(string(r.Body), state) || !strings.Contains(log.String(), state) {
 				t.Errorf("no %q in %s, and %s", state, r.Body, &log)
 			}
