@@ -319,8 +319,19 @@ func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 		t.Errorf("compacted %v, success %v: the session has to be as it was", r.Report.Compacted, r.Record.Success)
 	}
 	// the after hook fires on failure too.
-	if post := p.Calls(abi.HookPostCompact); len(post) != 1 || post[0].Record.Success {
-		t.Errorf("post_compact was told %+v", post)
+	post := p.Calls(abi.HookPostCompact)
+	if len(post) != 1 || post[0].Record.Success {
+		t.Fatalf("post_compact was told %+v", post)
+	}
+	// and tells of the session as it is: nothing went, and nothing came.
+	rec := post[0].Record
+	if n := len(req.Messages); rec.MessagesBefore != n || rec.MessagesAfter != n || rec.TokensAfter != rec.TokensBefore ||
+		len(rec.Superseded)+len(rec.Inserted)+len(rec.Edited) != 0 || rec.Summary != "" || rec.FirstKept != "" ||
+		len(post[0].Messages) != n {
+		t.Errorf("post_compact was told %+v", rec)
+	}
+	if rec.ID == "" || rec.Strategy != "drop" || len(rec.Failures) != 1 || rec.Failures[0].Code != abi.CodeCommit {
+		t.Errorf("whose failure it was: %+v", rec)
 	}
 }
 

@@ -68,6 +68,7 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 			*req.Target, l.Upper)
 	default:
 		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
+		l.Newest = req.Reason == abi.TriggerOverflow
 	}
 	return l, nil
 }
@@ -344,12 +345,29 @@ func exceeds(l *look, o outcome) (outcome, error) {
 		o.warning = says + ", and no compaction makes that fit: " + hint
 		return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact", Message: says, Hint: hint}
 	}
-	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, "+
-		"shorten the last message, or start a new session",
-		after.Total, len(after.Messages), l.limits.Window)
+	stands := fmt.Sprintf("%d tokens in %d messages do not fit a window of %d", after.Total, len(after.Messages),
+		l.limits.Window)
+	if why, hint := notMade(l, o); why != "" {
+		o.warning = stands + ", and nothing went: " + why + ": " + hint
+		return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact", Message: stands + ": " + why, Hint: hint}
+	}
+	o.warning = stands + ", and nothing more can go: pin less, shorten the last message, or start a new session"
 	return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
 		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", after.Total, l.limits.Window),
 		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}
+}
+
+// notMade returns why no compaction was made though something could go, and what to do about it; "" where nothing
+// could.
+func notMade(l *look, o outcome) (why, hint string) {
+	if o.taken != nil || !l.policy.NoFloor || !o.planned.failed {
+		return "", ""
+	}
+	why = "nobody could make a plan"
+	if n := len(o.planned.failures); n > 0 {
+		why += " (" + l.bareError(o.planned.failures[n-1]).Error() + ")"
+	}
+	return why + ", and the floor is switched off", "look at what failed, or switch no_floor off"
 }
 
 // reasonCode returns how the plan stage ended.

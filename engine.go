@@ -213,9 +213,9 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	o = undone(l, o, made, abi.ReasonCommitFailed)
 	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
 	result := resultOf(l, o)
-	rec := *made.Record
-	rec.Success, rec.ReasonCode, rec.Failures, rec.Receipt = false, o.code, result.Report.Failures, nil
-	result.Record = &rec
+	rec := record(l, &result.Report) // of the session as it was: nothing went, and nothing came
+	rec.ID, rec.Strategy, rec.Source, rec.Receipt = made.Record.ID, made.Record.Strategy, made.Record.Source, nil
+	result.Record = rec
 	return postCompact(ctx, l, l.view(o.List), o.List, result)
 }
 

@@ -241,6 +241,36 @@ func TestWordsStayWhole(t *testing.T) {
 	}
 }
 
+// TestTaskThatTheWindowHolds: what has to stay fits the window and leaves no room below the threshold. The
+// session is far longer, and everything else goes: the task stays to the byte, and so it does in a second look.
+func TestTaskThatTheWindowHolds(t *testing.T) {
+	features.Proves(t, "K10", "A11")
+	task := chat(1)
+	task[1].Content = abi.Text(giantWords)
+	fixed := compact(t, newCompactor(t, kagewasm.Options{}), request(100_000, task)).Report.TokensAfter
+	for _, tc := range []struct {
+		window int
+		cut    bool
+	}{{fixed * 110 / 100, false}, {fixed * 125 / 100, false}, {fixed * 90 / 100, true}} {
+		t.Run(fmt.Sprintf("%d tokens in a window of %d", fixed, tc.window), func(t *testing.T) {
+			msgs := chat(1000)
+			msgs[1].Content = abi.Text(giantWords)
+			c := newCompactor(t, kagewasm.Options{})
+			r := compact(t, c, request(tc.window, msgs))
+			if cut := r.Messages[1].Text() != giantWords; cut != tc.cut || cut != (len(r.Report.Pruned.Words) > 0) {
+				t.Errorf("cut: %v, the words of %v: %s", cut, r.Report.Pruned.Words, r.Report.Reason)
+			}
+			if !r.Report.Compacted || r.Report.TokensAfter > tc.window || r.Messages[1].ID != "goal" {
+				t.Errorf("%d tokens: %s", r.Report.TokensAfter, r.Report.Reason)
+			}
+			again := compact(t, c, request(tc.window, r.Messages))
+			if got, want := sessiongen.JSONL(again.Messages), sessiongen.JSONL(r.Messages); string(got) != string(want) {
+				t.Errorf("a second look changed it: %s", again.Report.Reason)
+			}
+		})
+	}
+}
+
 // TestPrunedIsSaid: where pruning alone brings a session under the upper threshold it is
 // not compacted down to the lower one, and the report says so with both figures.
 func TestPrunedIsSaid(t *testing.T) {

@@ -218,6 +218,24 @@ func TestPinsOfPlugins(t *testing.T) {
 	}
 }
 
+// TestIgnoredAnswersAreTold: what has no effect of an observer's answer, a message list or a pin of a message that is
+// not there, is told in the report, with the plugin and the id.
+func TestIgnoredAnswersAreTold(t *testing.T) {
+	features.Proves(t, "K10", "K19")
+	p := &fakePlugin{Name: "watch", Pre: answers(&abi.Output{AlwaysKeep: []string{"nowhere"},
+		Messages: []abi.OutputMessage{{Ref: "goal"}}})}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
+	if len(r.Hooks) != 1 || r.Hooks[0].Plugin != "watch" {
+		t.Fatalf("%+v", r.Hooks)
+	}
+	said := strings.Join(r.Hooks[0].Warnings, "\n")
+	for _, want := range []string{`always_keep of "nowhere": there is no such message`, "an observer's messages"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %q", want, said)
+		}
+	}
+}
+
 // TestEditsAreTold: what a compactor shortens is in the report and the
 // record.
 func TestEditsAreTold(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -64,4 +66,31 @@ func TestNothingIsLostOfLateObservers(t *testing.T) {
 	if err := r.Settle(t.Context()); err != nil || len(r.Report.Retained) != 2 {
 		t.Errorf("settled twice: %v", err)
 	}
+}
+
+// TestOneHalfSecond: a slow observer holds a compaction up once, before it. After it, where only what is retained
+// counts, it goes on at once, and what it retains is there once it has ended.
+func TestOneHalfSecond(t *testing.T) {
+	features.Proves(t, "O1")
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(in *abi.Input) (*abi.Output, error) {
+			time.Sleep(3 * time.Second)
+			return &abi.Output{Retain: []string{"a fact of " + string(in.Hook)}}, nil
+		}
+		mem := memory{}
+		c := newCompactor(t, kagewasm.Options{Memory: mem, Policy: kagewasm.Policy{ObserverWaitMS: 500},
+			Plugins: plugins(&fakePlugin{Name: "both", Pre: slow, Post: slow}, &fakePlugin{Name: "after", Post: slow},
+				&fakePlugin{Name: "quick", Post: answers(&abi.Output{Retain: []string{"at once"}})})})
+		start := time.Now()
+		r, err := c.Compact(t.Context(), request(400, chat(60)))
+		if took := time.Since(start); err != nil || took > 600*time.Millisecond {
+			t.Errorf("it took %v, %v", took, err)
+		}
+		if len(r.Report.Retained) != 1 || r.Report.Retained[0].Plugin != "quick" {
+			t.Errorf("retained by then: %v", r.Report.Retained)
+		}
+		if err := c.Wait(t.Context()); err != nil || len(mem) != 4 {
+			t.Errorf("stored %v, %v", mem, err)
+		}
+	})
 }

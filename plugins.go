@@ -243,9 +243,14 @@ func (p *pins) cost(id string) int {
 	return p.view.UnitTokens(p.view.Units[p.view.UnitOf[p.at[id]]])
 }
 
+// handOverParts is the part, one of so many, of the observers' wait that plugins have after a compaction, so that what
+// those retain who answer at once stands in the report.
+const handOverParts = 10
+
 // postCompact tells plugins what was done, and returns the result with what they say in its report. It
 // does not change made, which may be stored. v is the session that was compacted, after the list that
-// is left. A plugin that does not answer soon is not waited for.
+// is left. Nothing that a plugin answers changes the compaction any more, so that one which does not
+// answer at once is not waited for.
 func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result) *Result {
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return made
@@ -256,7 +261,7 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 	if in.Record == nil {
 		in.Record = record(l, &made.Report)
 	}
-	post := l.hooks.Post(ctx, in, l.policy.observerWait(), made.observing)
+	post := l.hooks.Post(ctx, in, l.policy.observerWait()/handOverParts, made.observing)
 	result := *made
 	result.Report.hear(hear(ctx, l, abi.HookPostCompact, post))
 	result.late = append(slices.Clip(made.late), goOn(ctx, l, abi.HookPostCompact, post.Late)...)

@@ -50,7 +50,8 @@ type Policy struct {
 	// Default retry.
 	Recovery Recovery
 	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds. What they inject or
-	// pin counts if they have answered by then. Later ones go on, and only what they retain counts.
+	// pin counts if they have answered by then. Later ones go on, and only what they retain counts. After
+	// a compaction, where nothing else counts, plugins are waited for a tenth as long.
 	// Negative: the compaction does not wait. Default 500. An observer that may propose a plan or a
 	// cancel is waited for like the compactor.
 	ObserverWaitMS int

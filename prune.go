@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -70,7 +71,7 @@ func (p *Pruned) named(came []abi.Message) {
 //
 //   - messages that have to stay, where they alone would start the next compaction, or
 //     miss a target that was asked for;
-//   - what persons wrote, only where the request does not fit otherwise;
+//   - what persons wrote, only where the window does not hold what has to stay;
 //   - the newest output, where nothing has to go then.
 //
 // That is a kind of pruning, and may be all that is needed. cut reports whether anything was cut.
@@ -88,7 +89,7 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	}
 	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note, l.req.Recall)
 	p = p.instead(v.List, ids)
-	if v.Total > v.Window || l.refused() {
+	if l.overfull(v, target) {
 		v.Target = pressure
 		v, p.Words = strategies.ShortenWords(v, l.policy.Keep, l.policy.Note, l.held, l.req.Recall)
 		p = p.instead(v.List, p.Words)
@@ -102,6 +103,21 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	}
 	return v, p, len(ids)+len(p.Words) > 0
 }
+
+// overfull reports whether no compaction makes the request fit unless what persons wrote is cut: what has to
+// stay, with the least note beside it, is more than the window holds. Where the provider refused the request
+// without a word on its window, the target is all that may be counted on.
+func (l *look) overfull(v *strategies.View, target int) bool {
+	room := v.Window
+	if l.refused() {
+		room = min(room, target)
+	}
+	note := firewall.FrameTokens(abi.KindSummary, strategies.DropSource, l.counter) + max(noteSlack, room/leastNoteParts)
+	return v.Total > room && v.Fixed()+note > room
+}
+
+// leastNoteParts is the part of the window, one of so many, that a note beside what fills it may have.
+const leastNoteParts = 50
 
 // onlyAsNeeded reports whether a compaction is due for the length of the session alone, and the
 // host makes it: nobody asked for one, no plugin or strategy of the host's own has a say, and

@@ -259,7 +259,8 @@ func (h *hearing) Complete(ctx context.Context, req abi.ModelRequest) (abi.Model
 	one := Heard{Request: digestOf(req), asked: req.Model, begun: begun, took: time.Since(begun)}
 	if err != nil {
 		one.Error = abi.AsError(err)
-	} else {
+	}
+	if err == nil || resp != (abi.ModelResponse{}) { // a failed call may say which model it was, and what it took
 		one.Response = &resp
 	}
 	h.mu.Lock()
@@ -377,7 +378,7 @@ func traced(ctx context.Context, l *look, result *Result, err error) {
 		if h.Error != nil {
 			one.Error = h.Error.Code
 		}
-		if h.Response != nil {
+		if h.Response != nil && h.Error == nil {
 			text(of, "gen_ai.response.model", h.Response.Model)
 			of["gen_ai.usage.input_tokens"], of["gen_ai.usage.output_tokens"] = h.Response.InputTokens, h.Response.OutputTokens
 		}

@@ -38,7 +38,7 @@ type Request struct {
 	Force bool
 	// Target is the number of tokens to get down to. Nil is Lower times the window, and for a forced
 	// compaction at most Lower times what there is. 0 leaves only what is pinned and the summary: the
-	// current turn goes too.
+	// current turn goes too, but for the newest message of a person after a provider's refusal.
 	Target *int
 	// Overrides change the policy for this one request.
 	Overrides *Overrides
@@ -118,7 +118,7 @@ type Overrides struct {
 	// Prompt is the text of the summary's prompt.
 	Prompt string `json:"prompt,omitempty"`
 	// KeepLast is the most messages at the end that stay, beside what always does. With 0 none stays:
-	// the current turn goes too.
+	// the current turn goes too, but for the newest message of a person after a provider's refusal.
 	KeepLast *int `json:"keep_last,omitempty"`
 	// NoPrune leaves old tool output as it is.
 	NoPrune bool `json:"no_prune,omitempty"`

@@ -9,7 +9,9 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -142,5 +144,49 @@ func TestInDollars(t *testing.T) {
 	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 ||
 		math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {
 		t.Errorf("receipt %+v, want $%v once and $%v a call", rc, once, saved)
+	}
+}
+
+// TestModelFailedWithoutAFloor: where the floor is switched off and the model fails, a session that does not fit is
+// told with what failed. Nothing is pinned, and nobody is told to pin less.
+func TestModelFailedWithoutAFloor(t *testing.T) {
+	features.Proves(t, "A8")
+	m := modeltest.ScriptFunc(func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Err: &abi.Error{Code: abi.CodeOverloaded, Op: "complete", Message: "status 503: come back"}}
+	})
+	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{NoFloor: true}})
+	r, err := c.Compact(t.Context(), request(longWindow/2, long()))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow || r.Report.Compacted {
+		t.Fatalf("%v: %s", err, r.Report.Reason)
+	}
+	for _, said := range []string{r.Report.Warning, err.Error() + "; " + abi.AsError(err).Hint} {
+		if strings.Contains(said, "pin less") || strings.Contains(said, "may not go") ||
+			!strings.Contains(said, "status 503: come back") || !strings.Contains(said, "no_floor") {
+			t.Errorf("it says %q", said)
+		}
+	}
+}
+
+// TestFailedModelHasItsName: a model whose calls all failed is listed under the same name as one that answered, where
+// it says its name.
+func TestFailedModelHasItsName(t *testing.T) {
+	features.Proves(t, "K14")
+	for _, status := range []int{200, 500} {
+		s := modeltest.New(t, modeltest.Answer{Status: status, Error: "down", Text: hosttest.Summary("all is well")})
+		m, err := models.New(models.Config{Provider: models.OpenAI, Model: "small-1", BaseURL: s.URL(modeltest.OpenAI),
+			Retries: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := models.NewSet("", map[string]abi.Model{"fast": m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "fast"}}
+		r := compact(t, newCompactor(t, kagewasm.Options{Model: set, Policy: policy}), request(longWindow, long())).Report
+		if r.Cost.Model != "small-1" || r.Cost.Usage == nil || r.Cost.Usage.Calls == 0 ||
+			(r.Strategy == "drop") != (status == 500) {
+			t.Errorf("status %d: %s by %q, %+v", status, r.Strategy, r.Cost.Model, r.Cost.Usage)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/refusal"
 )
 
 // failure makes an [abi.Error] of err, with which the call ended. ctx is the
@@ -67,7 +68,7 @@ func classify(status int, body []byte) (abi.Code, string) {
 		return abi.CodeModel, "look at plan and billing of the account"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return abi.CodeUnauthorized, "look at the key and what it may be used for"
-	case status == http.StatusTooManyRequests, rateLimited.Match(body):
+	case status == http.StatusTooManyRequests, refusal.RateLimited(string(body)):
 		return abi.CodeRateLimited, "send less at a time, or allow fewer requests at once (concurrency)"
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable,
 		status == http.StatusGatewayTimeout, status == statusOverloaded:

@@ -36,7 +36,7 @@ func (m *model) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResp
 	x := &exchange{m: m}
 	resp, err := x.ask(within, r)
 	if err != nil {
-		return abi.ModelResponse{}, x.failure(ctx, within, err)
+		return abi.ModelResponse{Model: m.config.Model}, x.failure(ctx, within, err)
 	}
 	resp.Model = cmp.Or(resp.Model, m.config.Model)
 	if m.config.Price != nil {

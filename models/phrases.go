@@ -27,11 +27,6 @@ var phrases = sync.OnceValue(func() (list []phrase) {
 	return list
 })
 
-// rateLimited are the words for too much in too short a time. They win, since
-// such errors speak of tokens and limits too.
-var rateLimited = regexp.MustCompile(`(?i)tokens per (?:min|hour|day)|\btp[md]\b|rate[_ ]limit|` +
-	`too many requests|throttling|insufficient_quota`)
-
 // pattern compiles a phrase in lower case. <name> stands for a number.
 func pattern(s string) *regexp.Regexp {
 	const n = `(?P$0[0-9][0-9,]*)`

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/refusal"
 )
 
 // TooLong reports whether err is a provider's word that a request does not fit,
@@ -83,7 +84,7 @@ func exceeds(status int, words string) (abi.Exceeded, bool) {
 	}
 	words = words[:min(len(words), maxWords)]
 	words = strings.ToLower(strings.Join(strings.Fields(words), " "))
-	if rateLimited.MatchString(words) {
+	if refusal.RateLimited(words) { // such errors speak of tokens and limits too
 		return abi.Exceeded{}, false
 	}
 	for _, p := range phrases() {

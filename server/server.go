@@ -3,9 +3,11 @@ package server
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,7 +80,20 @@ func New(opts Options) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.counted(1)
 	defer s.counted(-1)
+	body := r.Body
 	s.handler.ServeHTTP(w, r)
+	drain(r, body)
+}
+
+// maxDrained is the most that is read of a body which nobody wanted: net/http goes by the same.
+const maxDrained = 256 << 10
+
+// drain reads what is left of a body. A connection that is closed with something unread in it is reset, and the
+// client may lose the answer for that. A client that asks first whether to send its body need not send it now.
+func drain(r *http.Request, body io.Reader) {
+	if body != nil && !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		_, _ = io.CopyN(io.Discard, body, maxDrained)
+	}
 }
 
 func (s *Server) stop(w http.ResponseWriter, r *http.Request) {

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -161,6 +164,38 @@ func TestAppendToClosed(t *testing.T) {
 	for i, status := range []string{"201", "201", "422", "422", "422"} {
 		if !strings.HasPrefix(answers[0][i], status) {
 			t.Errorf("%d: %s", i, answers[0][i])
+		}
+	}
+}
+
+// TestUnreadBodies: a body that no operation wants is read all the same. A connection that is closed with something
+// unread in it would be reset, and the answer with it.
+func TestUnreadBodies(t *testing.T) {
+	s := start(t)
+	s.Must(201, "POST", "/sessions", map[string]any{"id": "a"}, nil)
+	for _, tc := range []struct {
+		path, token string
+		want        string
+	}{
+		{"/api/v1/sessions/a/turns", s.Token, " 201 "},
+		{"/api/v1/sessions/a/nothing", s.Token, " 404 "},
+		{"/api/v1/sessions/a/turns", "wrong", " 401 "},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const size = 100 << 10
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tc.path, tc.token, size, strings.Repeat(" ", size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // a reset has come by then
+		answer, err := io.ReadAll(conn)
+		if head, _, _ := strings.Cut(string(answer), "\r\n"); err != nil || !strings.Contains(head, tc.want) {
+			t.Errorf("%s: %q, %v", tc.path, head, err)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func descends(t *testing.T, msgs []abi.Message) *session.Session {
 // provider takes it; all of that is one step of the agent.
 func TestDescend(t *testing.T) {
 	features.Proves(t, "A11")
-	const fixed = 3 // system prompt, task, note
-	for _, most := range []int{fixed + 10, fixed + 5, fixed + 1, fixed} {
+	const fixed = 3                                                // system prompt, task, note
+	for _, most := range []int{fixed + 10, fixed + 5, fixed + 1} { // one is what a person said last
 		var given [][]abi.Message
 		s := descends(t, chat(60))
 		d, err := s.Dispatch(t.Context(), takes(most, &given))
@@ -109,21 +109,21 @@ func TestDescendByOne(t *testing.T) {
 			var given [][]abi.Message
 			s := open(t, newCompactor(t, kagewasm.Options{Model: m,
 				Policy: kagewasm.Policy{Recovery: kagewasm.RecoverDescend}}), 1_000_000, msgs)
-			if _, err := s.Dispatch(t.Context(), takes(2, &given)); err != nil {
+			if _, err := s.Dispatch(t.Context(), takes(3, &given)); err != nil {
 				t.Fatal(err)
 			}
 			var kept []int
 			for _, msgs := range given[1:] {
 				kept = append(kept, len(msgs)-2) // beside the task and the note
 			}
-			if want := []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}; !slices.Equal(kept, want) {
+			if want := []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}; !slices.Equal(kept, want) {
 				t.Errorf("kept %d, want %d", kept, want)
 			}
 		})
 	}
 }
 
-// TestDescendToNothing: with nothing left, and still refused, it warns with the state and
+// TestDescendToNothing: with nothing left but what a person said last, and still refused, it warns with the state and
 // returns an error that is final.
 func TestDescendToNothing(t *testing.T) {
 	features.Proves(t, "A11")
@@ -132,14 +132,15 @@ func TestDescendToNothing(t *testing.T) {
 	if abi.CodeOf(err) != abi.CodeExceedsWindow || !errors.Is(err, errTooLong) || abi.AsError(err).Hint == "" {
 		t.Fatalf("%v", err)
 	}
-	if got := ids(given[len(given)-1]); !strings.HasPrefix(got, "sys goal ") || len(given[len(given)-1]) != 3 {
+	if got := ids(given[len(given)-1]); !strings.HasPrefix(got, "sys goal ") || !strings.HasSuffix(got, " last") ||
+		len(given[len(given)-1]) != 4 {
 		t.Errorf("sent at last: %s", got)
 	}
 	if most := 2 + kagewasm.RecoverFrom; d.Calls > most {
 		t.Errorf("%d calls, %d are enough", d.Calls, most)
 	}
 	last := d.Results[len(d.Results)-1].Report
-	for _, state := range []string{"3 messages", "the provider takes 200000", "start a new session"} {
+	for _, state := range []string{"4 messages", "the provider takes 200000", "start a new session"} {
 		if !strings.Contains(last.Warning, state) {
 			t.Errorf("the warning does not tell %q: %s", state, last.Warning)
 		}
@@ -151,7 +152,7 @@ func TestDescendJumps(t *testing.T) {
 	features.Proves(t, "A11")
 	msgs := chat(3)
 	last := &msgs[len(msgs)-1]
-	last.Content = abi.Text(strings.Repeat("word ", 2000)) // the current turn, which stays with any other number
+	last.Content = abi.Text(strings.Repeat("word ", 2000)) // what the model is to answer, which is cut and never goes
 	var given [][]abi.Message
 	_, err := descends(t, msgs).Dispatch(t.Context(), takes(2, &given))
 	if abi.CodeOf(err) != abi.CodeExceedsWindow {
@@ -160,7 +161,7 @@ func TestDescendJumps(t *testing.T) {
 	if len(given) > 4 {
 		t.Errorf("%d calls", len(given))
 	}
-	if sent := given[len(given)-1]; has(sent, "last") || len(sent) != 3 {
+	if sent := given[len(given)-1]; !has(sent, "last") || len(sent) != 4 || len(sent[3].Text()) > 6000 {
 		t.Errorf("sent at last: %s", ids(sent))
 	}
 }
@@ -189,8 +190,38 @@ func TestDescendJumpsWhereItDoesNotShrink(t *testing.T) {
 	if first := d.Results[1].Report; first.MessagesBefore != first.MessagesAfter || !first.Compacted {
 		t.Fatalf("the first step goes from %d messages to %d", first.MessagesBefore, first.MessagesAfter)
 	}
-	if !slices.Equal(sent, []int{7, 7, 3}) {
-		t.Errorf("%d messages were sent, want 7, 7 and none but what always stays", sent)
+	if !slices.Equal(sent, []int{7, 7, 4}) {
+		t.Errorf("%d messages were sent, want 7, 7 and none but what always stays, and what a person said last", sent)
+	}
+}
+
+// TestDescendKeepsTheRequest: an agent that works on what a person asked ten calls ago is refused. The request stays
+// while there is anything else that can go, no step between is left out for it, and it stays when nothing else does.
+func TestDescendKeepsTheRequest(t *testing.T) {
+	features.Proves(t, "A11", "K10")
+	msgs := chat(30)
+	msgs[len(msgs)-1].Content = abi.Text("Move the lamps to the depot.")
+	for k := range 5 {
+		id := fmt.Sprintf("c%d", k)
+		msgs = append(msgs, abi.Message{ID: "call" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id,
+			Name: "look"}}}, abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id,
+			Content: abi.Text(strings.Repeat("what was found ", 20))})
+	}
+	for most, left := range map[int]int{12: 12, 10: 10, 8: 8, 6: 6, 4: 4, 0: 4} {
+		var given [][]abi.Message
+		_, err := descends(t, msgs).Dispatch(t.Context(), takes(most, &given))
+		if most > 0 && err != nil || most == 0 && abi.CodeOf(err) != abi.CodeExceedsWindow {
+			t.Errorf("%d messages: %v", most, err)
+		}
+		for _, sent := range given {
+			if i := slices.IndexFunc(sent, func(m abi.Message) bool { return m.ID == "last" }); i < 0 ||
+				sent[i].Text() != "Move the lamps to the depot." {
+				t.Errorf("%d messages: without the request: %s", most, ids(sent))
+			}
+		}
+		if n := len(given[len(given)-1]); n != left {
+			t.Errorf("%d messages: %d were sent at last: %s", most, n, ids(given[len(given)-1]))
+		}
 	}
 }
 
@@ -225,7 +256,7 @@ func TestDescendWastesNoLook(t *testing.T) {
 		if steps := 10/(results+1) + 2; idle > 1 || len(looks) > steps+1 {
 			t.Errorf("calls with %d results: %d looks of which %d did nothing, want %d", results, len(looks), idle, steps)
 		}
-		if n := len(given); len(given[n-1]) != 3 || n < 3 {
+		if n := len(given); len(given[n-1]) != 4 || n < 3 {
 			t.Errorf("calls with %d results: %d calls, %d messages at last", results, n, len(given[n-1]))
 		}
 	}

@@ -34,8 +34,8 @@ type KeepConfig struct {
 	//   - where one of the newest messages would go, to a quarter of the target;
 	//   - what would go just before the rest, to what is left.
 	//
-	// Where that leaves no room, what has to stay of what persons wrote is cut too, unless
-	// it is switched off: see [ShortenWords].
+	// Where the window does not hold what has to stay even so, that of it which persons wrote is cut
+	// too, unless it is switched off: see [ShortenWords].
 	MessageTokens int
 	// OnePiece makes what stays one piece: no message that may go stays before one that goes, for hosts
 	// that keep a session from one message on. By default a giant may go alone.

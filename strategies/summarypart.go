@@ -244,8 +244,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		p.room = thinkingRoom
 		resp, err = p.complete(ctx, q)
 	}
+	p.answered = cmp.Or(resp.Model, p.answered) // a failed call may say it too
 	if err == nil {
-		p.answered = resp.Model
 		return p.rules.accept(resp, q.conversation)
 	}
 	e := failure(ctx, err)

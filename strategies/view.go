@@ -20,8 +20,9 @@ type Limits struct {
 	// UpperBytes and TargetBytes are the same bounds for the body of the request, in bytes; 0 is no
 	// bound.
 	UpperBytes, TargetBytes int
-	// All lets the current turn go like the rest: only what is pinned stays.
-	All bool
+	// All lets the current turn go like the rest: only what is pinned stays. With Newest the newest message of
+	// a person stays too, which is what the model is to answer.
+	All, Newest bool
 }
 
 // View is what a strategy sees of a session; [NewView] makes one. It has the messages the model would
@@ -53,8 +54,20 @@ func NewView(of List, l Limits, count abi.Counter) *View {
 	v.Turn = make([]bool, len(v.Messages))
 	if !l.All {
 		v.Turn = abi.CurrentTurn(v.Messages)
+	} else if last := lastOf(abi.Persons(v.Messages)); l.Newest && last >= 0 {
+		v.Turn[last] = true
 	}
 	return v
+}
+
+// lastOf returns the index of the last mark, or -1.
+func lastOf(marks []bool) int {
+	for i := len(marks) - 1; i >= 0; i-- {
+		if marks[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 // weigh counts bytes, where they are bounded.

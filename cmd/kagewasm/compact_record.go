@@ -77,7 +77,11 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept
 		if run.Result.Report.Compacted {
 			what = "the compaction is done, and not recorded, so that it cannot be undone: "
 		}
-		e.say(what + err.Error())
+		what += err.Error()
+		if hint := abi.AsError(err).Hint; hint != "" {
+			what += ": " + hint
+		}
+		e.say(what)
 		return record.Kept{}
 	case len(kept.Deleted) > 0:
 		e.say(ui.Plural(len(kept.Deleted), "old session") + " went from the store to make room: --keep says how much it " +

@@ -455,6 +455,32 @@ func TestMCPHeld(t *testing.T) {
 	}
 }
 
+// TestMCPSomeTools: a server gives those tools that were named, and no others.
+func TestMCPSomeTools(t *testing.T) {
+	features.Proves(t, "N9")
+	h := newToolHome(t, longSession(120))
+	c := h.connect(t, func(f *mcpFlags) { f.tools = []string{"status", "compact"} })
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "compact" || list.Tools[1].Name != "status" {
+		t.Fatalf("%v %v", list, err)
+	}
+	recall := &sdk.CallToolParams{Name: "recall", Arguments: arguments{"query": "step7"}}
+	if _, err := c.CallTool(t.Context(), recall); err == nil {
+		t.Error("recall answers")
+	}
+	if says := c.InitializeResult().Instructions; strings.Contains(says, "recall") {
+		t.Errorf("the agent is told: %s", says)
+	}
+	for _, args := range [][]string{{"--tools", "status,undo"}, {"--tools", "compact", "--read-only"}, {"--tools", ""}} {
+		var out, says bytes.Buffer
+		code := doMain(t.Context(), append([]string{"mcp"}, args...), env{stdin: strings.NewReader(""), stdout: &out,
+			stderr: &says, stateHome: h.state})
+		if code != 2 || !strings.Contains(says.String(), "--tools") {
+			t.Errorf("%q: exit code %d: %s", args, code, &says)
+		}
+	}
+}
+
 // TestMCPCancel: a call that is given up ends, changes nothing, and leaves the server answering.
 func TestMCPCancel(t *testing.T) {
 	h := newToolHome(t, longSession(120))

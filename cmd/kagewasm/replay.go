@@ -264,8 +264,8 @@ func (t *try) replay(
 	if err != nil {
 		return nil, err
 	}
-	row = &ui.ReplayedWay{Way: t.name, Model: m.model.Name(),
-		Window: m.opts.Policy.When.Window(m.model.ContextWindow)}
+	row = &ui.ReplayedWay{ReplayedSum: ui.ReplayedSum{Way: t.name}, Model: m.model.Name(),
+		ContextWindow: m.model.ContextWindow, Window: m.opts.Policy.When.Window(m.model.ContextWindow)}
 	row.Stats, err = replay.Run(ctx, replay.Options{
 		Compactor: compactor, Counter: m.counter, Messages: file.Messages, Overhead: m.tools.Tokens + t.flags.overhead,
 		Session: abi.Session{ID: record.ID(file), AgentPath: t.flags.agent, Model: m.model.Name(),

@@ -98,6 +98,36 @@ func TestReplaySideBySide(t *testing.T) {
 	}
 }
 
+// TestReplayWindow: a window that nobody knows is said to be assumed, and is null beside the one that was used. Sums
+// are of no window.
+func TestReplayWindow(t *testing.T) {
+	features.Proves(t, "K21", "N3")
+	path := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
+	for _, tc := range []struct {
+		flags       []string
+		json, words string
+	}{
+		{nil, `"window":128000,"context_window":null`, "window 128,000 (assumed: the model's is not known)"},
+		{[]string{"--window", "128000"}, `"window":128000,"context_window":128000`, "window 128,000\n"},
+		{[]string{"--model", "claude-sonnet-4-5"}, `"window":200000,"context_window":200000`, "window 200,000\n"},
+	} {
+		args := append([]string{"replay", path, "--no-config"}, tc.flags...)
+		code, words, stderr := typed(t, nil, args...)
+		if code != 0 || !strings.Contains(string(words), tc.words) {
+			t.Errorf("%q: exit code %d: %s%s", args, code, stderr, words)
+		}
+		var doc bytes.Buffer
+		code, printed, stderr := typed(t, nil, append(args, "--json")...)
+		if err := json.Compact(&doc, printed); code != 0 || err != nil || !strings.Contains(doc.String(), tc.json) {
+			t.Errorf("%q: exit code %d, %v: %s%.600s", args, code, err, stderr, &doc)
+		}
+		sums := doc.String()[strings.LastIndex(doc.String(), `"ways":`):]
+		if strings.Contains(sums, `"window":`) || strings.Contains(sums, "context_window") {
+			t.Errorf("sums have a window: %.300s", sums)
+		}
+	}
+}
+
 // TestReplayIsWhatCompactDoes: at the points where a way compacts, compact does the same to the same messages.
 func TestReplayIsWhatCompactDoes(t *testing.T) {
 	features.Proves(t, "N3")

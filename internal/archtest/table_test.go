@@ -50,6 +50,7 @@ var layout = []row{
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},
 	{pattern: "internal/set", std: true, tool: true},
+	{pattern: "internal/refusal", std: true, tool: true},
 	{pattern: "internal/toolname", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/msgid", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},

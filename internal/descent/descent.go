@@ -49,17 +49,19 @@ func Down(ctx context.Context, s Session) (stuck bool, err error) {
 }
 
 // fewer is how many messages stay at the end without the first one there that may go. A call goes with its results, so
-// that one less would often change nothing.
+// that one less would often change nothing. The current turn stays as long as any message does.
 func fewer(last *kagewasm.Result) (rest int) {
-	pinned := set.Of(last.Report.Pinned...)
+	pinned, turn := set.Of(last.Report.Pinned...), abi.CurrentTurn(last.Messages)
 	all, results := 0, 0
-	for _, m := range slices.Backward(last.Messages) {
+	for i, m := range slices.Backward(last.Messages) {
 		switch {
 		case m.Kind == abi.KindSummary:
 			return rest
-		case pinned[m.ID]:
+		case m.Kind.Internal(): // it does not count
 		case m.Role == abi.RoleTool:
 			results++
+		case turn[i] || pinned[m.ID]:
+			all, results = all+1+results, 0
 		default:
 			rest, all, results = all, all+1+results, 0
 		}

@@ -27,6 +27,8 @@ type Error struct {
 	Path string
 	Why  string
 	Fix  string // a command, or what to do
+	// Foreign: another key than the user's own vouches for the folder, or none does.
+	Foreign bool
 }
 
 // Error is the path and why.
@@ -133,7 +135,8 @@ func Read(dir string, by Key) (Key, error) {
 		return nil, &Error{Path: path, Why: "damaged"}
 	}
 	if !hmac.Equal(data, owned(key, by)) {
-		return nil, &Error{Path: dir, Why: "it was made by another user or on another machine"}
+		return nil, &Error{Path: dir, Foreign: true, Why: "your key does not vouch for it: another user " +
+			"made it, or another machine, or you with another home for what programs keep"}
 	}
 	return key, nil
 }

@@ -78,9 +78,9 @@ func TestKey(t *testing.T) {
 		string(key) == string(mine) {
 		t.Errorf("%v, %v", err, readErr)
 	}
-	wrong(t, second(owner.Read(dir, nil)), "by another user or on another machine")
-	wrong(t, second(owner.Read(home, mine)), "by another user or on another machine")
-	wrong(t, second(owner.Read(dir, owner.Key(strings.Repeat("k", 32)))), "by another user or on another machine")
+	wrong(t, second(owner.Read(dir, nil)), "your key does not vouch for it")
+	wrong(t, second(owner.Read(home, mine)), "your key does not vouch for it")
+	wrong(t, second(owner.Read(dir, owner.Key(strings.Repeat("k", 32)))), "your key does not vouch for it")
 	if string(key.Sum("a", "b")) == string(key.Sum("ab")) || string(key.Sum("a")) == string(mine.Sum("a")) {
 		t.Error("a sum is of the key and of each part")
 	}

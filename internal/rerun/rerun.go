@@ -209,10 +209,14 @@ func (a *answers) Complete(_ context.Context, req abi.ModelRequest) (abi.ModelRe
 		}
 		a.list = slices.Delete(a.list, i, i+1)
 		a.used++
-		if h.Error != nil {
-			return abi.ModelResponse{}, h.Error
+		var resp abi.ModelResponse
+		if h.Response != nil {
+			resp = *h.Response
 		}
-		return *h.Response, nil
+		if h.Error != nil {
+			return resp, h.Error
+		}
+		return resp, nil
 	}
 	return abi.ModelResponse{}, &abi.Error{Code: abi.CodeNotRecorded, Op: "model", Message: "it was not asked this"}
 }

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	refusals "github.com/kagewasm/kagewasm/internal/refusal"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/internal/wire"
 	"github.com/kagewasm/kagewasm/models"
@@ -316,13 +317,21 @@ func (s *loop) EndCall(ctx context.Context, key, id string, answer []abi.Message
 
 // Refused hears that the provider found the request of a call too long. The session is
 // compacted, and what to send instead is returned; once, or with fewer messages each time,
-// as the policy wants. Where nothing more can go the call has ended, with an error.
+// as the policy wants. Where nothing more can go the call has ended, with an error. Words that are about something
+// else, such as a rate limit, are a usage error: nothing is compacted, and the call stays in flight.
 func (s *loop) Refused(ctx context.Context, key, id, said string) (*Look, error) {
 	l, c, release, err := s.callOf(key, id)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	if _, length := models.TooLong(errors.New(said)); !length {
+		if about := refusals.Other(said); about != "" {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "refused", Message: "the provider's words are about " + about +
+				", which a compaction does not change: nothing was compacted",
+				Hint: "make the call again when that is over; it is still marked in flight, until its answer or a DELETE"}
+		}
+	}
 	select {
 	case c.words <- word{err: &refusal{said}}:
 	case <-c.done:

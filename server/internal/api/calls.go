@@ -91,7 +91,9 @@ func (a *api) calls() {
 		text: "Once for each call. Where the compaction changed nothing, or the provider had refused before, the answer is " +
 			"422 with the code context_length and the provider's words; the call has ended, and nothing of it is stored. With " +
 			"the recovery descend it is what to send with fewer messages each time; where none is left to go it is 422 with " +
-			"the code exceeds_window, and the detail says how many tokens and messages there are, and what the window is."},
+			"the code exceeds_window, and the detail says how many tokens and messages there are, and what the window is. " +
+			"Words that are about something else, such as a rate limit or a key, are 422, usage: nothing is compacted, and " +
+			"the call stays in flight. Words that nobody knows count as a refusal for the length."},
 		func(ctx context.Context, in *struct {
 			ByCall
 			Body refusedBody

@@ -27,7 +27,8 @@ func agent() *servetest.Host {
 	return &servetest.Host{
 		Options: kagewasm.Options{Plugins: []hooks.Plugin{
 			&hosttest.Plugin{Name: "watcher", Roles: []abi.PluginRole{abi.RoleObserver},
-				Pre: hosttest.Answers(&abi.Output{Retain: []string{"the port is 4000"}})},
+				Pre: hosttest.Answers(&abi.Output{Retain: []string{"the port is 4000"}, AlwaysKeep: []string{"nowhere"},
+					Messages: []abi.OutputMessage{{Ref: "m1"}}})},
 			&hosttest.Plugin{Name: "broken", Roles: []abi.PluginRole{abi.RoleObserver},
 				Pre: func(*abi.Input) (*abi.Output, error) { return nil, errors.New("it broke on purpose") }},
 		}},
@@ -145,7 +146,8 @@ func walkPages(t *testing.T, s *servetest.Server, cid string) {
 		{"/s/a/overview", []string{"compacts at 340"}},
 		{"/s/a?show=live", []string{"Mend the parser of the ledger."}},
 		{"/s/a/c/" + cid, []string{"Before", "After", "superseded", "inserted", "The note", "linked to the message",
-			"What was lost", "watcher", "until it has paid for itself", "Keep the judgement", "the port is 4000"}},
+			"What was lost", "watcher", "until it has paid for itself", "Keep the judgement", "the port is 4000",
+			"there is no such message", "nowhere", "an observer&#39;s messages, summary or cancel are not taken"}},
 		{"/s/a/c/" + cid + "/note", []string{"The note", "linked to the message"}},
 		{"/s/a/c/" + cid + "/lost", []string{"What was lost", "keep port"}},
 		{"/s/a/compact", []string{"Preview", "drop", "summarize", "delegate", "checkpoint", "Prompt of the summary"}},

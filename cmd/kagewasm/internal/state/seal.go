@@ -134,8 +134,11 @@ func refused(err error) error {
 		return unusable(err)
 	}
 	fix := "look at what is in it; where it is yours: kagewasm memory repair --state " + e.Path
-	if e.Fix != "" {
+	switch {
+	case e.Fix != "":
 		fix = e.Fix
+	case e.Foreign:
+		fix = "set XDG_STATE_HOME as it was when you made it; or " + fix
 	}
 	return &abi.Error{Code: abi.CodeUsage, Op: "state", Message: e.Error(), Err: err, Hint: fix}
 }

@@ -15,7 +15,7 @@ import (
 type Replay struct {
 	Sessions []*ReplayedSession `json:"sessions"`
 	// Ways are the sums over all sessions.
-	Ways []ReplayedWay `json:"ways"`
+	Ways []ReplayedSum `json:"ways"`
 }
 
 // ReplayedSession is a session that was replayed by each way.
@@ -26,14 +26,20 @@ type ReplayedSession struct {
 	Ways     []ReplayedWay `json:"ways"`
 }
 
-// ReplayedWay is what came of a way.
-type ReplayedWay struct {
+// ReplayedSum is what came of a way.
+type ReplayedSum struct {
 	Way string `json:"way"`
-	// Model and Window are those of a session, and absent in sums.
-	Model  string `json:"model,omitempty"`
-	Window int    `json:"window,omitempty"`
 	replay.Stats
-	// Points are the compactions of a session, in order.
+}
+
+// ReplayedWay is what came of a way in a session.
+type ReplayedWay struct {
+	ReplayedSum
+	Model string `json:"model,omitempty"`
+	// Window is the context window that was used, ContextWindow the model's own, null where nobody knows it.
+	Window        int  `json:"window"`
+	ContextWindow *int `json:"context_window"`
+	// Points are the compactions, in order.
 	Points []ReplayedPoint `json:"points,omitempty"`
 }
 
@@ -63,7 +69,7 @@ func (r *Replay) Add(s *ReplayedSession) {
 	r.Sessions = append(r.Sessions, s)
 	for i := range s.Ways {
 		if i == len(r.Ways) {
-			r.Ways = append(r.Ways, ReplayedWay{Way: s.Ways[i].Way})
+			r.Ways = append(r.Ways, ReplayedSum{Way: s.Ways[i].Way})
 		}
 		r.Ways[i].Add(s.Ways[i].Stats)
 	}
@@ -73,9 +79,13 @@ func (r *Replay) Add(s *ReplayedSession) {
 func Replayed(p Printer, r *Replay) {
 	for _, s := range r.Sessions {
 		first := &s.Ways[0]
+		window := Number(first.Window)
+		if first.ContextWindow == nil {
+			window += assumed
+		}
 		p.Linef("%s  %s", p.paint(bold, s.File), p.paint(dim, fmt.Sprintf("%s, %s, %s, window %s",
-			Plural(s.Messages, "message"), Plural(first.Calls, "call"), orUnknown(s.Model), Number(first.Window))))
-		showWays(p, s.Ways)
+			Plural(s.Messages, "message"), Plural(first.Calls, "call"), orUnknown(s.Model), window)))
+		showWays(p, lists.Map(s.Ways, func(w ReplayedWay) ReplayedSum { return w.ReplayedSum }))
 	}
 	if len(r.Sessions) > 1 {
 		p.Linef("%s", p.paint(bold, Plural(len(r.Sessions), "session")))
@@ -90,7 +100,7 @@ func orUnknown(model string) string {
 	return model
 }
 
-func showWays(p Printer, ways []ReplayedWay) {
+func showWays(p Printer, ways []ReplayedSum) {
 	var t table
 	t.head("way", "pruned", "compacted", "tokens sent", "largest", "cached", "cost", "words kept", "failures kept",
 		"goes on")
@@ -125,7 +135,7 @@ func costOf(c replay.Cost) string {
 }
 
 // notesOf says what makes the figures of a way others than they seem.
-func notesOf(w *ReplayedWay) (notes []string) {
+func notesOf(w *ReplayedSum) (notes []string) {
 	if w.Unsent > 0 {
 		notes = append(notes, fmt.Sprintf("%s of %s did not fit the window, and are not in the figures",
 			Number(w.Unsent), Plural(w.Calls, "call")))

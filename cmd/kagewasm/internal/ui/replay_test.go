@@ -25,7 +25,7 @@ func TestReplayNotes(t *testing.T) {
 		{replay.Stats{Fallbacks: 3}, []string{byDrop}},
 		{replay.Stats{Fallbacks: 3, Failures: failures}, []string{byDrop, failed}},
 	} {
-		if got := notesOf(&ReplayedWay{Stats: tc.stats}); !slices.Equal(got, tc.want) {
+		if got := notesOf(&ReplayedSum{Stats: tc.stats}); !slices.Equal(got, tc.want) {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestReplayGoesOn(t *testing.T) {
 		{replay.Continuation{Compactions: 2, Continued: 1}, "50%"},
 	} {
 		var b bytes.Buffer
-		showWays(Printer{W: &b}, []ReplayedWay{{Way: "drop", Stats: replay.Stats{Compactions: 2, Continuation: tc.is}}})
+		showWays(Printer{W: &b}, []ReplayedSum{{Way: "drop", Stats: replay.Stats{Compactions: 2, Continuation: tc.is}}})
 		fields := strings.Fields(b.String())
 		if got := fields[len(fields)-1]; got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.is, got, tc.want)

@@ -21,6 +21,9 @@ type Compaction struct {
 	*kagewasm.Result
 }
 
+// assumed stands behind the size of a window that nobody knows.
+const assumed = " (assumed: the model's is not known)"
+
 // Report says what happened to a session.
 func Report(p Printer, c Compaction) {
 	h, r := human{p}, &c.Report
@@ -28,7 +31,7 @@ func Report(p Printer, c Compaction) {
 	h.Linef("  %s", h.verdict(r))
 	window := Number(r.Window)
 	if r.ContextWindow == nil {
-		window += " (assumed: the model's is not known)"
+		window += assumed
 	}
 	if r.Model != "" {
 		window += "  model " + r.Model

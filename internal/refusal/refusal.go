@@ -1,0 +1,49 @@
+// Package refusal knows the words in which providers refuse a request for another reason than its length.
+package refusal
+
+import (
+	"regexp"
+	"strings"
+)
+
+// rateLimited are the words for too much in too short a time. They win, since
+// such errors speak of tokens and limits too.
+var rateLimited = regexp.MustCompile(`(?i)tokens per (?:min|hour|day)|\btp[md]\b|rate[_ ]limit|` +
+	`too many requests|throttling|insufficient_quota`)
+
+// RateLimited reports whether words of a provider speak of a rate limit.
+func RateLimited(words string) bool { return rateLimited.MatchString(words) }
+
+// causes are what else a refusal is about, by its words. The first that fits counts.
+var causes = []struct {
+	is    string
+	words *regexp.Regexp
+}{
+	{"a rate limit", rateLimited},
+	{"a rate limit", regexp.MustCompile(`^(?:http |status |error )*(?:code:? )?429\b`)},
+	{"the account's plan or credit", regexp.MustCompile(`\bquota\b|billing|credit balance|payment required`)},
+	{"the key or what it may be used for", regexp.MustCompile(`\bapi[ _-]?key|authenticat|unauthorized|` +
+		`permission[_ ](?:error|denied)|forbidden|access denied`)},
+	{"a provider that is down or busy", regexp.MustCompile(`overloaded|unavailable|bad gateway|gateway time-?out|` +
+		`internal server error`)},
+	{"the network, or the time that a call may take", regexp.MustCompile(`deadline exceeded|timed? ?out\b|` +
+		`connection (?:reset|refused|closed)|no such host`)},
+	{"the length of the answer alone", regexp.MustCompile(`\bmax_(?:completion_|output_)?tokens\b`)},
+	{"a filter of content", regexp.MustCompile(`content[_ ](?:filter|management policy)`)},
+	{"a model that is not there", regexp.MustCompile(`model[_ ]not[_ ]found`)},
+}
+
+// maxWords is how much of an error is searched: what it is about stands in front.
+const maxWords = 16 << 10
+
+// Other returns what a provider's words are about, "" where they may be about a request that is too long. Ask it
+// only of words that say nothing of the length.
+func Other(words string) string {
+	words = strings.ToLower(strings.Join(strings.Fields(words[:min(len(words), maxWords)]), " "))
+	for _, c := range causes {
+		if c.words.MatchString(words) {
+			return c.is
+		}
+	}
+	return ""
+}
