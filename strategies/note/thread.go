@@ -396,6 +396,16 @@ func (v *view) whole(i int) bool {
 	return v.turns[i].again > 0 || !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), excerpt.LeftOut)
 }
 
+// wordsWhole reports whether all words of persons are shown.
+func wordsWhole(v *view) bool {
+	for i := range v.turns {
+		if v.turns[i].folded == 0 && !v.whole(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // complete reports whether all of the thread is shown.
 func (v *view) complete() bool {
 	for i := range v.turns {

@@ -275,11 +275,12 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		p.headed(headCalls, calls)
 	}
 	p.left += unnamed - lent
-	switch more.lists -= p.left; {
-	case untold > 0 && extra.failures == 0:
-		more.failures, more.thread = p.left, extra.thread
-	case !b.thread.complete():
-		more.failures, more.thread = extra.failures, extra.thread+p.left
+	more.lists -= p.left
+	if more.failures = extra.failures; extra.failures == 0 && extra.thread == 0 && wordsWhole(b.thread) {
+		more.failures = min(untold, p.left)
+	}
+	if !b.thread.complete() {
+		more.thread = extra.thread + p.left - (more.failures - extra.failures)
 	}
 	return p.String(), more
 }
