@@ -150,7 +150,7 @@ var around = regexp.MustCompile(`\[\.\.\.\]|…| / | → |; |` + "`" + `|\((?:wr
 
 var lead = regexp.MustCompile(`^(?:[-*>] |\d+\. |\[[ x~]\] |(?:Agent|Changed|Also ran|That was|` +
 	`The person answered|The person did not allow a call, and said|The agent had listed|` +
-	`Numbers and ids|Names|Other paths|Paths mentioned|` +
+	`Numbers and ids|Names|Other paths|Paths mentioned|Packages and hosts|` +
 	`Tools called(?: in what went)?): )+`)
 
 // piecesOf are the pieces of a line that may stand in a message as they are: the whole

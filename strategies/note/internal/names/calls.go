@@ -17,6 +17,8 @@ func (b *builder) call(c *abi.ToolCall) {
 		b.calls[c.ID] = b.harness.Does(c)
 		return
 	}
+	b.acting = true
+	defer func() { b.acting = false }()
 	b.tool(c.Name)
 	b.calls[c.ID] = b.harness.Does(c)
 	for _, arg := range b.harness.Arguments(c) {

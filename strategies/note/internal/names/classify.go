@@ -26,6 +26,9 @@ func classify(w string, quoted bool) class {
 		return none
 	}
 	if strings.IndexByte(w, '/') >= 0 {
+		if isDigit(w[0]) && isNet(w) {
+			return number
+		}
 		return classifyPath(w, quoted)
 	}
 	var f features
@@ -42,6 +45,12 @@ func classify(w string, quoted bool) class {
 		return number
 	case f.letters == 0:
 		if from, to, ok := isRange(w); f.digits >= 3 && !(ok && len(from) < 3 && len(to) < 3) {
+			return number
+		}
+		return none
+	case w[0] == '0' && isHex(w):
+		const shortest = len("0x100")
+		if len(w) >= shortest {
 			return number
 		}
 		return none
@@ -155,7 +164,7 @@ func classifyPath(w string, quoted bool) class {
 	if strings.Contains(w, "path/to/") {
 		return none // stands for any path
 	}
-	if isTestCase(w) {
+	if isTestCase(w) || isRelease(w) {
 		return symbol
 	}
 	parts, named, letters := 0, false, false
@@ -187,6 +196,30 @@ func isReplacement(w string) bool {
 
 // replacementFlags say how a replacement is done.
 var replacementFlags = set.Of("", "g", "gi", "ig", "gI", "Ig", "i", "I", "p", "gp")
+
+// isRelease reports whether w is a word and a version of what it names, authorship/3.0.0, and no file.
+func isRelease(w string) bool {
+	product, version, _ := strings.Cut(w, "/")
+	return isPair(w) && isDigit(version[0]) && !topFolders[product]
+}
+
+// isPair reports whether w is two words with a slash between them, each of letters and hyphens. The second may be a
+// version.
+func isPair(w string) bool {
+	first, second, ok := strings.Cut(w, "/")
+	return ok && isPhrase(first) && (isPhrase(second) ||
+		strings.IndexByte(second, '.') > 0 && strings.Trim(second, "0123456789.") == "")
+}
+
+// isPhrase reports whether a text is of letters, with hyphens between them.
+func isPhrase(w string) bool {
+	for i := range len(w) {
+		if c := w[i] | 0x20; (c < 'a' || c > 'z') && (w[i] != '-' || i == 0 || i+1 == len(w)) {
+			return false
+		}
+	}
+	return w != ""
+}
 
 // isRate reports whether w is an amount for something, 25/h or $30-60/mo, and no file.
 func isRate(w string) bool {

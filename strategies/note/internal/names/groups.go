@@ -19,6 +19,7 @@ const (
 	listModified list = iota
 	listRead
 	listPaths
+	listPackages
 	listShort
 	listSymbols
 	listNumbers
@@ -26,7 +27,7 @@ const (
 )
 
 // heads are the lines that lists begin with.
-var heads = [numLists]string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
+var heads = [numLists]string{headModified, headRead, headPaths, headPackages, headShort, headSymbols, headNumbers}
 
 // list is where an item belongs.
 func (it *item) list() list {
@@ -41,6 +42,8 @@ func (it *item) list() list {
 		return listModified
 	case it.use == read:
 		return listRead
+	case it.isImport():
+		return listPackages
 	case !it.rooted && strings.IndexByte(it.name, '/') < 0: // beside folders it would read as what lies in one
 		return listShort
 	}
@@ -77,8 +80,8 @@ const maxMisses = 1000
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
 	p := &picked{below: make(map[under]int), files: make(map[string]bool), root: l.root != ""}
 	left, misses := budget, 0
-	most := [numLists]int{listPaths: math.MaxInt, listShort: math.MaxInt, listSymbols: math.MaxInt,
-		listModified: math.MaxInt, listRead: math.MaxInt, listNumbers: budget / numberPart}
+	most := [numLists]int{listPaths: math.MaxInt, listPackages: math.MaxInt, listShort: math.MaxInt,
+		listSymbols: math.MaxInt, listModified: math.MaxInt, listRead: math.MaxInt, listNumbers: budget / numberPart}
 	if budget < smallNames {
 		most[listModified], most[listRead] = budget/changedPart, budget/readPart
 	}
@@ -287,7 +290,7 @@ func (p *picked) text(k list) string {
 		}
 		return b.String() + "\n"
 	}
-	if k > listPaths {
+	if k > listPackages {
 		for _, last := range []bool{false, true} {
 			for _, it := range items {
 				if takesSecret(it.name) == last {
@@ -298,6 +301,10 @@ func (p *picked) text(k list) string {
 		return b.String() + "\n"
 	}
 	b.WriteString("\n")
+	if k == listPackages {
+		writeFolders(&b, items, "")
+		return b.String()
+	}
 	writeFiles(&b, items, p.root)
 	if p.more[k] != "" {
 		b.WriteString("- " + p.more[k] + "\n")
@@ -315,10 +322,13 @@ func takesSecret(name string) bool {
 // path is not: people and models say it alone.
 func addParts(shown map[string]bool, name string) {
 	shown[name] = true
+	if setting, _, ok := strings.Cut(name, "="); ok {
+		shown[setting] = true
+	}
 	if strings.IndexByte(name, '/') >= 0 {
 		return
 	}
-	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-", r) }) {
+	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-=:", r) }) {
 		shown[p] = true
 	}
 }

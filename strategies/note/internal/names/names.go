@@ -65,6 +65,8 @@ type item struct {
 	ofWork bool
 	// few: an output mentioned it that names little else.
 	few bool
+	// acted: a call had it, or what a tool put out, and not only what people and the agent said.
+	acted bool
 }
 
 // use is the most that was done to a file.
@@ -91,17 +93,19 @@ const (
 	answerNames = 10
 	// rareWorth is what a name is worth beside another one that is rarely said again: a
 	// path by which code imports other code, the lines of a file that is not told with them, an option of a program, a
-	// hash that nobody wrote.
+	// hash or a setting that nobody wrote.
+	// packageWorth is what a package is that code imports: it is told for the reader, and seldom said again.
 	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
 	// again and again. outputWorth is what a symbol or a number is that nobody wrote and that stood in no file which is
 	// changed, however often tools put it out: an agent that needed it had many a chance to write it. More than formTimes
 	// messages have it in their form: the keys of what a service answers, the flags of a script. A path that a tool found
 	// is there to go to, but for addresses.
-	rareWorth   = 0.3
-	outputWorth = 0.65
-	formTimes   = 8
-	numberWorth = 0.8
-	shortWorth  = 2.0
+	rareWorth    = 0.3
+	packageWorth = 0.2
+	outputWorth  = 0.65
+	formTimes    = 8
+	numberWorth  = 0.8
+	shortWorth   = 2.0
 	// modifiedWorth is what a file that was changed is: a list of them that is not whole hides what was done.
 	modifiedWorth = 1.5
 	// changedWorth is what a name is worth in the output of a call that read a file which another call changes: who
@@ -239,6 +243,7 @@ type builder struct {
 	nameless bool            // failures are looked for, and no names
 	pruned   string          // the call that stays of which the result is read
 	unlisted [numLists]bool  // see [Names]
+	acting   bool            // calls and what tools put out are read
 
 	moreTools bool // see [Names]
 }
@@ -293,6 +298,8 @@ func (b *builder) output(s string, worth float64, file string) {
 	if b.nameless {
 		return
 	}
+	b.acting = true
+	defer func() { b.acting = false }()
 	for piece := range pieces(s) {
 		if !b.goOn() {
 			return
@@ -342,6 +349,7 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
 	it.ofWork = it.ofWork || weight > worthOfProgram*weightOutput
+	it.acted = it.acted || b.acting
 	if it.seen == b.at {
 		return it
 	}
@@ -351,8 +359,8 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	return it
 }
 
-// passing reports whether a name only went by: it is one of the program that ran the agent, or an address or a version
-// that tools alone put out, among others.
+// passing reports whether a name only went by: it is one of the program that ran the agent, or an address, a version, a
+// time or a place in memory that tools alone put out, among others.
 // In recorded sessions agents went on to use fewer than one in a hundred of those, and one in ten of the others that
 // tools alone put out.
 func (it *item) passing() bool {
@@ -364,7 +372,8 @@ func (it *item) passing() bool {
 	case it.class == path:
 		return strings.Contains(it.name, "://")
 	}
-	return it.class == number && (it.name[0] == 'v' || strings.Count(it.name, ".") > 1)
+	return it.class == number && (it.name[0] == 'v' || strings.Count(it.name, ".") > 1 || isTimestamp(it.name) ||
+		isHex(it.name) || strings.IndexByte(it.name, ':') >= 0)
 }
 
 // worth is what a name tells: who mentioned it, how often and how long ago. One that was said again and again is said
@@ -381,8 +390,11 @@ func (it *item) worth() float64 {
 	switch {
 	case it.use == modified:
 		return modifiedWorth * worth
+	case it.use == mentioned && it.isImport():
+		return packageWorth * worth
 	case lines, imported(it.name), strings.HasPrefix(it.name, "--"),
-		it.class == number && !it.written && strings.ContainsAny(it.name, "abcdef"):
+		it.class == number && !it.written && strings.ContainsAny(it.name, "abcdef"),
+		it.class == symbol && !it.written && strings.IndexByte(it.name, '=') > 0:
 		return rareWorth * worth
 	case it.class == number:
 		return numberWorth * worth
@@ -458,6 +470,18 @@ func files(items []*item, root string) (lists [2][]string) {
 		lists[k] = append(lists[k], name)
 	}
 	return lists
+}
+
+// isImport reports whether an item is one by which code imports other code, or a package, and no file that lies there.
+func (it *item) isImport() bool {
+	if it.class != path || it.rooted || strings.IndexByte(it.name, '/') <= 0 || extensions[extension(base(it.name))] {
+		return false
+	}
+	if it.name[0] == '@' {
+		return true
+	}
+	host, _, _ := strings.Cut(it.name, "/")
+	return domains[extension(host)] && !strings.Contains(it.name, "://") || standard[host] && isWords(it.name)
 }
 
 // imported reports whether a path is one by which code imports other code: its

@@ -72,7 +72,7 @@ func lines(text string) map[string]string {
 		head, rest, ok := strings.Cut(line, ":")
 		switch {
 		case strings.HasPrefix(line, "- ") &&
-			strings.Contains("Modified in what went Read in what went Paths mentioned", section):
+			strings.Contains("Modified in what went Read in what went Paths mentioned Packages and hosts", section):
 			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
@@ -281,28 +281,39 @@ func TestTwoWordsAreAName(t *testing.T) {
 func TestWordsAreNoPath(t *testing.T) {
 	features.Proves(t, "N13")
 	for _, tc := range []struct {
-		why, text, want string
+		why, text, want, packages string
 	}{
-		{"words", "It tracks modified/created/deleted files and/or folders, N/A here.", ""},
-		{"names", "Call showError/showWarning/showNotice then.", ""},
-		{"a folder of the project", "Look into src/modes/interactive first.", "src/modes/interactive"},
-		{"a branch", "It is on origin/entire/sessions now.", "origin/entire/sessions"},
+		{"words", "It tracks modified/created/deleted files and/or folders, N/A here.", "", ""},
+		{"names", "Call showError/showWarning/showNotice then.", "", ""},
+		{"a folder of the project", "Look into src/modes/interactive first.", "src/modes/interactive", ""},
+		{"a branch", "It is on origin/entire/sessions now.", "origin/entire/sessions", ""},
 		{"others lie in its folder", "See entire/cli/strategy, and entire/cli/paths.go there.",
-			"entire/cli/paths.go entire/cli/strategy"},
+			"entire/cli/paths.go entire/cli/strategy", ""},
 		{"others have it inside", "See entire/cli/strategy, and /srv/kw/entire/cli/strategy/git.go there.",
-			"/srv/kw/entire/cli/strategy/git.go entire/cli/strategy"},
-		{"two words in quotes", "The keys are \"up/k\" and `left/h`.", ""},
+			"/srv/kw/entire/cli/strategy/git.go entire/cli/strategy", ""},
+		{"two words in quotes", "The keys are \"up/k\" and `left/h`.", "", ""},
 		{"two words with others in that folder", "Look into `entire/cli`, in entire/cli/strategy/git.go.",
-			"entire/cli entire/cli/strategy/git.go"},
-		{"two words of which the first is a folder of projects", "Look into `internal/store`.", "internal/store"},
-		{"a package that comes with the language", "Import \"path/filepath\".", "path/filepath"},
-		{"a file", "See modified/created/deleted.go there.", "modified/created/deleted.go"},
+			"entire/cli entire/cli/strategy/git.go", ""},
+		{"two words of which the first is a folder of projects", "Look into `internal/store`.", "internal/store", ""},
+		{"a file", "See modified/created/deleted.go there.", "modified/created/deleted.go", ""},
+		{"a package that comes with the language", "Import \"path/filepath\".", "", "path/filepath"},
+		{"packages of others", "Import github.com/go-git/go-git/v5 and golang.org/x/term, then npm i @acme/relay.", "",
+			"@acme/relay github.com/go-git/go-git/v5 golang.org/x/term"},
+		{"words with hyphens", "Kept by rebases/cherry-picks, for remote/server-side work, JSON-in/JSON-out.", "", ""},
+		{"a branch with hyphens", "Push feat/lease-renew to it.", "feat/lease-renew", ""},
+		{"a word and a version", "It is authorship/3.0.0 and HTTP/1.1 now.", "", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := said(tc.text)
 			for round := range 3 {
 				got := build([]abi.Message{text}).Lists(400, "", byRune)
 				paths := strings.Fields(lines(got.Rest)["Paths mentioned"])
+				list := strings.Fields(lines(got.Rest)["Packages and hosts"])
+				slices.Sort(list)
+				packages := strings.Join(list, " ")
+				if tc.packages != packages {
+					t.Errorf("round %d: packages %q, want %q", round, packages, tc.packages)
+				}
 				slices.Sort(paths)
 				if strings.Join(paths, " ") != tc.want {
 					t.Errorf("round %d: %q, want %q", round, paths, tc.want)

@@ -24,9 +24,11 @@ func Reserved(line string) bool {
 // Lines that begin a list: those above its entries, and those that hold all of
 // it.
 var (
-	sectionHeads = set.Of(HeadCommands, HeadFailed, HeadErrors, headModified, headRead, headPaths)
-	fileHeads    = map[string]use{headModified: modified, headRead: read, headPaths: mentioned}
-	listHeads    = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
+	sectionHeads = set.Of(HeadCommands, HeadFailed, HeadErrors, headModified, headRead, headPaths,
+		headPackages)
+	fileHeads = map[string]use{headModified: modified, headRead: read, headPaths: mentioned,
+		headPackages: mentioned}
+	listHeads = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
 )
 
 // formerHeads are lines as earlier versions wrote them.
@@ -158,7 +160,7 @@ func (e *entries) files(line string, u use) {
 				dir = written + "/"
 			} else if dir = d + "/"; d == "." {
 				dir = root
-			} else if isBelow(dir) {
+			} else if isBelow(dir) && e.section != headPackages {
 				dir = root + dir
 			}
 			continue

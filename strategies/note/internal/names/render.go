@@ -12,6 +12,7 @@ const (
 	headModified  = "Modified in what went:"
 	headRead      = "Read in what went:"
 	headPaths     = "Paths mentioned:"
+	headPackages  = "Packages and hosts:"
 	headShort     = "File names without folders:"
 	headSymbols   = "Names:"
 	headNumbers   = "Numbers and ids:"

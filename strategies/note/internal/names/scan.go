@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
@@ -33,6 +34,7 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 	sizes := false
 	file := ""
 	from, end := 0, 0 // of the word before
+	behind := 0       // the last run of words with signs between them that was looked at
 	report := func(name string, c class) {
 		if !sizes || c != number {
 			found(name, c, file)
@@ -59,6 +61,10 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 			if listing && fresh {
 				i += blocks(s[start:])
 			}
+			if start >= behind && joined(s, i) {
+				j := joint{s: s, start: start, sign: i, listing: listing}
+				i, behind = j.take(found)
+			}
 			fresh = false
 			continue
 		}
@@ -77,15 +83,14 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 				file = oneFile
 			}
 		}
-		fresh = false
-		if url := urlStart(s, start); url < start {
-			i = urlEnd(s, i)
-			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") &&
-				!strings.Contains(u, redacted) {
-				found(u, path, "")
+		if start >= behind && joined(s, i) {
+			j := joint{s: s, start: start, sign: i, fresh: fresh, listing: listing}
+			if i, behind = j.take(found); j.end > 0 {
+				fresh = false
+				continue
 			}
-			continue
 		}
+		fresh = false
 		if start > 0 && s[start-1] == ':' {
 			file = fileBefore(s, from, end, start)
 		}
@@ -94,8 +99,8 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 			continue
 		}
 		c := place{s, start, i}
-		if c.goesOn() {
-			i = c.blankEnd()
+		if next := c.blanks(found); next > 0 {
+			i = next
 			continue
 		}
 		w := c.clean()
@@ -257,7 +262,7 @@ func afterLineNumber(s string, start, end int) int {
 // line behind.
 func counts(s string, start, end int) bool {
 	number, err := strconv.Atoi(s[start:end])
-	if err != nil {
+	if err != nil || number == 0 {
 		return false
 	}
 	begin := strings.LastIndexByte(s[:start], '\n')
@@ -280,30 +285,6 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isPlain reports whether a byte is a letter or a digit, which nothing that surrounds a name is.
 func isPlain(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-// urlStart returns where the scheme begins if the word at start is what
-// follows it, and start otherwise.
-func urlStart(s string, start int) int {
-	if start < 3 || s[start-1] != ':' || !strings.HasPrefix(s[start:], "//") {
-		return start
-	}
-	i := start - 1
-	for i > max(0, start-12) && s[i-1] >= 'a' && s[i-1] <= 'z' {
-		i--
-	}
-	if i == start-1 {
-		return start
-	}
-	return i
-}
-
-// urlEnd is where a URL ends: it holds characters that names do not.
-func urlEnd(s string, i int) int {
-	for i < len(s) && (s[i] < utf8.RuneSelf && wordByte[s[i]] || strings.IndexByte(":?=&%#+!$*", s[i]) >= 0) {
-		i++
-	}
-	return i
-}
 
 // place is a word and the text it stands in.
 type place struct {
@@ -348,7 +329,47 @@ func (c place) goesOn() bool {
 	return folder > 0 && strings.Trim(next[:folder], letters) == ""
 }
 
+// quotedEnd is where a path with blanks ends that stands alone in quotes, `src/a b/c.go`, 0 where none does. A command
+// in quotes begins with a program, or a file stands before its first blank.
+func (c place) quotedEnd() int {
+	const most = 4 // words
+	q := c.before()
+	if c.end >= len(c.s) || c.s[c.end] != ' ' || strings.IndexByte("`'\"", q) < 0 {
+		return 0
+	}
+	first := c.s[c.start:c.end]
+	top, _, within := strings.Cut(first, "/")
+	text := c.s[c.start:min(len(c.s), c.start+maxName)]
+	end := strings.IndexByte(text, q)
+	if !within || programs[top] || extensions[extension(first)] || end < 0 {
+		return 0
+	}
+	text = text[:end]
+	last := text[strings.LastIndexByte(text, ' ')+1:]
+	if !extensions[extension(base(last))] || strings.IndexByte(last, '/') < 0 || strings.Count(text, " ") >= most ||
+		strings.Contains(text, " -") || strings.Contains(text, "  ") || strings.ContainsFunc(text, notInPaths) {
+		return 0
+	}
+	return c.start + end
+}
+
+// programs are folders of them.
+var programs = set.Of("", ".", "..", "~", "bin", "sbin", "scripts", "script", "tools", "cmd", "node_modules", "usr")
+
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// blanks is where a path with blanks ends, 0 where the word begins none. One that stands alone in quotes is reported.
+// Where another one ends is a guess.
+func (c place) blanks(found func(name string, c class, file string)) int {
+	if c.goesOn() {
+		return c.blankEnd()
+	}
+	end := c.quotedEnd()
+	if end > 0 {
+		found(escaped(c.s[c.start:end]), path, "")
+	}
+	return end
+}
 
 // blankEnd is where a path ends that goes on behind a blank.
 func (c place) blankEnd() int {
@@ -405,6 +426,9 @@ func (c place) clean() string {
 	case '\\': // "\nName" in a string in a string
 		if strings.IndexByte("ntr", w[0]) >= 0 {
 			return w[1:]
+		}
+		if n := len("u003c"); len(w) > n && w[0] == 'u' && hexadecimal(w[1:n]) {
+			return w[n:]
 		}
 	case '[':
 		if c.start >= 2 && c.s[c.start-2] == '\x1b' { // a terminal's colours
@@ -465,112 +489,4 @@ func settingsFile(name string) bool {
 		return true
 	}
 	return false
-}
-
-// trim takes off what surrounds a name but is not part of it.
-func trim(w string) string {
-	if w != "" && !isPlain(w[len(w)-1]) {
-		w = strings.TrimRight(w, trailing)
-	}
-	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
-		w = w[1 : n-1] // _emphasis_, but __init__
-	}
-	if i := strings.IndexByte(w, '/'); i > 0 && w[0] == '@' {
-		return w // @scope/package
-	}
-	for strings.HasPrefix(w, "./") {
-		w = w[2:]
-	}
-	if end := ending(w); end != w {
-		if strings.IndexByte(end, '/') > 0 {
-			return w // of which the folders above are not known: ../src/x
-		}
-		w = end
-	}
-	if strings.HasPrefix(w, "--") && len(w) > 3 && w[2] != '-' {
-		return w // a flag
-	}
-	if w != "" && isPlain(w[0]) {
-		return w // most are
-	}
-	rest := strings.TrimLeft(w, "-@.")
-	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' &&
-		(strings.IndexByte(rest, '/') > 0 || dotFiles[rest] || settingsFile(rest)) {
-		return w // .github/workflows, .gitignore, .golangci.yaml
-	}
-	return rest
-}
-
-// word reports a trimmed word, or where it is made of names with something
-// between them (pkg.Func, main..HEAD, a.go-12-text, One/Two) those that are
-// names by themselves.
-func word(w string, quoted bool, found func(string, class)) {
-	if i := strings.LastIndexByte(w, '@'); i > 1 && i+1 < len(w) && isDigit(w[i+1]) {
-		word(w[i+1:], false, found) // package@1.2.3
-		w = w[:i]
-	}
-	if i := strings.Index(w, ".."); i > 0 && w[i-1] != '/' {
-		word(w[:i], true, found)
-		word(trim(strings.TrimLeft(w[i:], ".")), true, found)
-		return
-	}
-	if i := grepLine(w); i > 0 {
-		found(w[:i], path)
-		word(trim(strings.TrimLeft(w[i+1:], "0123456789")), false, found)
-		return
-	}
-	if c := classify(w, quoted); c != none {
-		found(w, c)
-		return
-	}
-	if versioned(w) {
-		found(w, symbol)
-		return
-	}
-	separator := "."
-	if strings.IndexByte(w, '/') >= 0 {
-		separator = "/"
-	} else if strings.IndexByte(w, '.') < 0 {
-		return
-	}
-	for part := range strings.SplitSeq(w, separator) {
-		if c := classify(part, false); c == symbol || c == number && separator == "." {
-			found(part, c)
-		}
-	}
-}
-
-// versioned reports whether a word is a name with a version in it, "gpt-5.1-codex": a part of it is another name.
-func versioned(w string) bool {
-	point, dash := false, false
-	for i := range len(w) {
-		switch c := w[i]; {
-		case c == '.':
-			if i == 0 || i+1 == len(w) || !isDigit(w[i-1]) || !isDigit(w[i+1]) {
-				return false
-			}
-			point = true
-		case c == '-':
-			dash = true
-		case c >= utf8.RuneSelf || !isDigit(c) && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z'):
-			return false
-		}
-	}
-	return point && dash && len(w) <= maxName && (w[0]|0x20 >= 'a' && w[0]|0x20 <= 'z')
-}
-
-// grepLine is where the file ends in a line of grep's context: a.go-12-text.
-// It is 0 where w is no such line.
-func grepLine(w string) int {
-	for i := range len(w) {
-		if w[i] != '-' {
-			continue
-		}
-		n := i + 1 + clip.Digits(w[i+1:])
-		dot := strings.LastIndexByte(w[:i], '.')
-		if n > i+1 && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
-			return i
-		}
-	}
-	return 0
 }

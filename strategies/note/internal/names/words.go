@@ -8,13 +8,15 @@ import (
 )
 
 // People write words with slashes between them where they mean one or the other: modified/created/deleted. They look
-// like a path, and are one where the session names something else below the same folder.
+// like a path, and are one where the session names something else below the same folder. With hyphens in them,
+// rebases/cherry-picks, they are one where a call or a tool had them too.
 
 // withoutWords leaves out what is only words. What an earlier note listed was looked at then.
 func withoutWords(items []*item) []*item {
 	var paths []*item // that may say of others that they are some
 	return slices.DeleteFunc(items, func(it *item) bool {
-		if it.class != path || it.use != mentioned || it.listed || it.given || !isWords(it.name) {
+		prose := !it.acted && isPair(it.name)
+		if it.class != path || it.use != mentioned || it.listed || it.given || !prose && !isWords(it.name) {
 			return false
 		}
 		if paths == nil { // seldom asked for
@@ -26,7 +28,8 @@ func withoutWords(items []*item) []*item {
 		}
 		first, rest, _ := strings.Cut(it.name, "/")
 		switch two := strings.IndexByte(rest, '/') < 0; {
-		case topFolders[first], two && (standard[first] || it.times >= manyTimes):
+		case topFolders[first], two && (standard[first] || it.times >= manyTimes && isWords(it.name)),
+			prose && branches[first]:
 			return false
 		}
 		second, _, _ := strings.Cut(rest, "/")
@@ -40,6 +43,9 @@ func withoutWords(items []*item) []*item {
 
 // topFolders are those at the top of projects, systems and repositories.
 var topFolders = set.Of(wordLists["top folders"]...)
+
+// branches are what names of branches begin with.
+var branches = set.Of(wordLists["branches"]...)
 
 // manyTimes is how many messages mention two words as one for them to be a name, such as that of a branch.
 const manyTimes = 2
