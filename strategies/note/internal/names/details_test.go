@@ -425,6 +425,21 @@ func TestNoNameStandsForASecret(t *testing.T) {
 	}
 }
 
+// TestPathsAsTheyWereWritten: a list of any size says that a path of it may not lie below the root.
+func TestPathsAsTheyWereWritten(t *testing.T) {
+	features.Proves(t, "N8", "N13")
+	read := func(file string) []abi.Message { return called("Read", "file_path", file, "text", false) }
+	rooted := slices.Concat(read("/srv/kw/a/main.go"), read("/srv/kw/b/list.go"), read("/srv/kw/b/text.go"))
+	const line = "Paths are relative to /srv/kw"
+	if got := build(rooted).Render(150, byRune); !strings.Contains(got, line+"\n") {
+		t.Errorf("all lie below the root:\n%s", got)
+	}
+	some := build(slices.Concat(rooted, read("plugins/skills/explain.md"))).Render(150, byRune)
+	if !strings.Contains(some, "explain.md") || !strings.Contains(some, line+", or as written\n") {
+		t.Errorf("one may not:\n%s", some)
+	}
+}
+
 // TestFilesBelowARoot: files that stand right below the folder that paths are relative to are read back as these, and
 // are listed as read where people say their names alone too.
 func TestFilesBelowARoot(t *testing.T) {

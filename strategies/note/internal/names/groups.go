@@ -122,6 +122,18 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 	return p
 }
 
+// asWritten reports whether a path is listed that is not known to lie below the root, and reads as if it did.
+func (p *picked) asWritten() bool {
+	for k := listModified; k <= listPaths; k++ {
+		if slices.ContainsFunc(p.lists[k], func(it *item) bool {
+			return !it.rooted && isBelow(it.name)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // moreFiles ends a list of so many files: how many there are besides, as far as that is known. A list that ends without
 // it reads as a whole one.
 func (l *Names) moreFiles(k list, listed int) string {

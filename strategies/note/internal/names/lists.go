@@ -40,6 +40,9 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	}
 	p := l.pick(left, shown, count)
 	n.Modified, n.Read = strings.TrimSpace(p.text(listModified)), strings.TrimSpace(p.text(listRead))
+	if n.Root != "" && !strings.HasSuffix(n.Root, asWritten) && p.asWritten() {
+		n.Root += asWritten
+	}
 	rest := tools
 	for k := listPaths; k < numLists; k++ {
 		rest += p.text(k)

@@ -80,7 +80,7 @@ func lines(text string) map[string]string {
 			section, _, _ = strings.Cut(line, " ")
 		case strings.HasPrefix(line, "Paths are relative to "):
 			root := strings.TrimPrefix(line, "Paths are relative to ")
-			out["root"] = strings.TrimSuffix(root, ", or as they were written")
+			out["root"] = strings.TrimSuffix(root, ", or as written")
 		case ok && rest == "":
 			section = head
 		case ok:

@@ -62,7 +62,7 @@ func (b *builder) summary(text string) {
 	text = inner
 	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
 		line, _, _ := strings.Cut(rest, "\n")
-		b.root = strings.TrimSuffix(line, asWritten)
+		b.root = strings.TrimSuffix(strings.TrimSuffix(line, asWritten), wereWritten)
 	}
 	e := entries{builder: b}
 	for line := range strings.Lines(text) {
@@ -72,6 +72,9 @@ func (b *builder) summary(text string) {
 		moreCalls(b, nil)
 	}
 }
+
+// wereWritten is asWritten in earlier versions.
+const wereWritten = ", or as they were written"
 
 // entries reads what a compaction wrote, line by line.
 type entries struct {

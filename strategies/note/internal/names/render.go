@@ -7,7 +7,7 @@ const (
 	Heading = "## Exact names"
 
 	rootLine      = "Paths are relative to "
-	asWritten     = ", or as they were written" // behind that: of some it is not known
+	asWritten     = ", or as written" // behind that: of some it is not known
 	headTools     = "Tools called in what went:"
 	headModified  = "Modified in what went:"
 	headRead      = "Read in what went:"
