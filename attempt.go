@@ -267,7 +267,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 		}
 		verdict, err := firewall.Apply(against, full)
 		if smaller, ok := p.smallerNote(tokens, verdict, err); ok {
-			host, failures = smaller, 0
+			host, failures = smaller-min(failures, smaller/2), min(failures, smaller/2)
 			continue
 		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}

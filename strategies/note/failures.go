@@ -19,9 +19,10 @@ const lastFailures = 20
 const moreFailed, shortFailed = 250, 6000
 
 // failures adds the failures that fit, oldest first: into a budget, and the last ones in room beside it. What failed
-// before must not be tried again: where not all fit those that passed later come after the others, and where short is
-// set they are told in short, and others are for older ones to have room. What state tells all of is not said again. It
-// returns how many it added, and what those that it left out cost in short, in tokens.
+// before must not be tried again: where not all fit older ones are told in short. Where the last ones do not, those that
+// passed later come after the others, and where short is set they are told in short, and others are for older ones to
+// have room. What state tells all of is not said again. It returns how many it added, and what those that it left out
+// cost in short, in tokens.
 func (p *parts) failures(list []names.Failure, state string, budget, beside int, short bool) (added, left int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	if budget < leastFailed { // there is room for one of them alone
@@ -30,7 +31,11 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int,
 	untold := func(f *names.Failure) bool { return !tells(state, f) }
 	open := func(f *names.Failure) bool { return untold(f) && f.Became() == "" }
 	reserved, later := p.costs(list, inBrief, open), 0
-	scarce := p.costs(list, quoted, untold)[len(list)] > min(budget, p.left)-heads+beside
+	older := func(i int) bool { return i < len(list)-lastFailures }
+	all := p.costs(list, quoted, untold)
+	have := min(budget, p.left) - heads + beside
+	crowded := all[len(list)] > have // older ones are told in short
+	scarce := all[len(list)]-all[max(0, len(list)-lastFailures)] > have
 	if scarce && short {
 		need := p.costs(list, inBrief, untold)[len(list)]
 		later = need - reserved[len(list)]
@@ -42,7 +47,7 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int,
 		text := quoted(f)
 		n := p.count(text) + 1
 		others := min(reserved[i]+later, most*3/4)
-		if scarce && (i < len(list)-lastFailures || short && (f.Became() != "" || n > most-others)) {
+		if crowded && older(i) || scarce && short && (f.Became() != "" || n > most-others) {
 			text = inBrief(f)
 			n = p.count(text) + 1
 		}
@@ -59,7 +64,11 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int,
 		told[i], added = text, added+1
 		return true
 	}
-	for _, wanted := range []func(*names.Failure) bool{open, untold} {
+	order := []func(*names.Failure) bool{open, untold}
+	if !scarce { // the last ones first
+		order = order[1:]
+	}
+	for _, wanted := range order {
 		for i := len(list) - 1; i >= 0; i-- {
 			if told[i] == "" && wanted(&list[i]) && !take(i) {
 				break
