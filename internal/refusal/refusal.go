@@ -33,6 +33,10 @@ var causes = []struct {
 	{"a model that is not there", regexp.MustCompile(`model[_ ]not[_ ]found`)},
 }
 
+// ofSize are words for the size of a request: whatever else stands beside them, it may be too long.
+var ofSize = regexp.MustCompile(`\brequest too (?:large|long|big)\b|\b(?:prompt|input)\b[^.]*\b(?:too|exceed|longer)|` +
+	`\bprompt tokens\b|\bcontext (?:window|length)\b`)
+
 // maxWords is how much of an error is searched: what it is about stands in front.
 const maxWords = 16 << 10
 
@@ -40,6 +44,9 @@ const maxWords = 16 << 10
 // only of words that say nothing of the length.
 func Other(words string) string {
 	words = strings.ToLower(strings.Join(strings.Fields(words[:min(len(words), maxWords)]), " "))
+	if ofSize.MatchString(words) {
+		return ""
+	}
 	for _, c := range causes {
 		if c.words.MatchString(words) {
 			return c.is

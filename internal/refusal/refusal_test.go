@@ -23,6 +23,10 @@ func TestOther(t *testing.T) {
 		"das Kontextfenster ist voll":                           "",
 		"the request has 429 tokens more than the window holds": "",
 		"again": "",
+		"Request too large for m on tokens per min (TPM): Limit 30000, Requested 50000": "",
+		"The sum of prompt tokens and max_tokens must not exceed 8192":                  "",
+		"error code: 429 - context window exceeded":                                     "",
+		"Your input is longer than what this API key's plan allows: 32000 tokens":       "",
 	} {
 		if got := refusal.Other(words); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)

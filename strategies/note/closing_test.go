@@ -408,6 +408,8 @@ func TestDecisions(t *testing.T) {
 		"It is slower since yesterday, as the log of the last night shows.":      false,
 		"I took SQLite in the place of DuckDB, and tell more of it below.":       false,
 		"We keep the old one because the new one has no index of its own.":       true,
+		"I prefer JSON over YAML because it is the simpler of the two.":          true,
+		"Let me use grep as the search tool of the harness is broken today.":     false,
 	} {
 		text := render(session("Mend it.", said(words), run("ls", "x", false), said("Done.")), note.Options{})
 		if got := strings.Contains(text, "Agent on the way: "+words); got != want {

@@ -72,9 +72,9 @@ func loadedRoom(budget int) (all, files int) {
 // loads are the skills, files of rules and messages of the system of a session that go, the last of each.
 type loads struct {
 	list  []loaded
-	reads map[string]reading  // files of rules that are being read, by the call
-	words string              // of a person, last
-	named map[string][]string // documents that persons named for what they say to be done, as they did, by their names
+	reads map[string]reading // files of rules that are being read, by the call
+	words string             // of a person, last
+	named map[string]bool    // documents that persons named for what they say to be done
 	// modified are the files that calls change: what an agent writes itself does not bind it.
 	modified []string
 	// memory has what was read off calls and texts before; it may be nil.
@@ -100,21 +100,14 @@ func (l *loads) names(words string) {
 		return
 	}
 	for word := range strings.FieldsSeq(clip.Head(words, maxNaming)) {
-		word = strings.Trim(word, "@`'\"()[]<>,;:.!?*")
-		if name := path.Base(word); slices.Contains(documents, path.Ext(name)) && len(l.named[name]) < maxNamed &&
-			(len(l.named) < maxNamed || l.named[name] != nil) {
+		name := path.Base(strings.Trim(word, "@`'\"()[]<>,;:.!?*"))
+		if slices.Contains(documents, path.Ext(name)) && len(l.named) < maxNamed {
 			if l.named == nil {
-				l.named = make(map[string][]string)
+				l.named = make(map[string]bool)
 			}
-			l.named[name] = append(l.named[name], strings.TrimPrefix(word, "/"))
+			l.named[name] = true
 		}
 	}
-}
-
-// isEnd reports whether a path ends in the parts of another one: files of one name may lie in many folders.
-func isEnd(file, end string) bool {
-	end = strings.TrimPrefix(strings.TrimPrefix(end, "~/"), "./")
-	return file == end || strings.HasSuffix(file, "/"+strings.TrimPrefix(end, "/"))
 }
 
 // carryingOut are how people ask for what a document says to be done: others are named to be looked at, or replaced.
@@ -133,12 +126,11 @@ func (l *loads) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if r, ok = l.memory.readingOf(c); ok || len(l.named) == 0 {
 		return r, ok
 	}
-	for name, mentions := range l.named {
+	for name := range l.named {
 		if strings.Contains(c.Arguments, name) {
-			r, ok = readingIn(c, shownFile(c, map[string]bool{name: true}), false)
+			r, ok = readingIn(c, shownFile(c, l.named), false)
 			own := func(file string) bool { return action.SameFile(file, r.file) }
-			meant := func(mention string) bool { return isEnd(r.file, mention) || isEnd(mention, r.file) }
-			return r, ok && !slices.ContainsFunc(l.modified, own) && slices.ContainsFunc(mentions, meant)
+			return r, ok && !slices.ContainsFunc(l.modified, own)
 		}
 	}
 	return r, false

@@ -66,17 +66,6 @@ func TestWhatSkillsForbid(t *testing.T) {
 			text = render(session(summary(text)), note.Options{})
 		}
 	})
-	t.Run("no other one of the same name", func(t *testing.T) {
-		const doc = "# Task\n\n## Acceptance Criteria\n\n- [ ] no lease is lost\n\nDo NOT block the table.\n"
-		for file, want := range map[string]bool{"/srv/kw/skills/search/GUIDE.md": true, "skills/search/GUIDE.md": true,
-			"search/GUIDE.md": true, "/srv/kw/skills/explain/GUIDE.md": false, "GUIDE-2.md": false} {
-			read := called("Read", map[string]any{"file_path": file}, doc, false)
-			text := render(session("Please carry out what ./skills/search/GUIDE.md says.", read, said("Yes.")), note.Options{})
-			if strings.Contains(text, "block the table") != want {
-				t.Errorf("%s:\n%s", file, text)
-			}
-		}
-	})
 	t.Run("no document that a person wants replaced, or looked at", func(t *testing.T) {
 		const doc = "# Task\n\n## Acceptance Criteria\n\n- [ ] no lease is lost\n\nDo NOT block the table.\n"
 		read := called("Read", map[string]any{"file_path": "/srv/kw/docs/TASK-LEASE.md"}, doc, false)

@@ -15,8 +15,8 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Failures is what the last 20 commands that failed and errors may cost
-	// beside Budget, in tokens, for them to stand there word for word.
+	// Failures is what commands that failed and errors may cost beside Budget, in
+	// tokens: the last 20 as they are quoted, older ones in short.
 	Failures int
 	// Recall says how what went can be read and searched, in one line. Empty: the
 	// note says nothing of it.

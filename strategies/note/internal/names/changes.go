@@ -32,7 +32,7 @@ func (f facts) String() string {
 	}
 	if f.edits > 1 {
 		if count = timesMark + strconv.Itoa(f.edits); f.created {
-			parts[0] += madeBefore // the edits are counted, and came behind that
+			parts[0] += madeFirst // the edits are counted, and came behind that
 		}
 	} else if f.edits == 1 {
 		parts = append(parts, "edited")
@@ -69,8 +69,8 @@ func (f facts) String() string {
 	return count + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// madeBefore is said of a file that was created, and then edited as often as is counted.
-const madeBefore = " first"
+// madeFirst is said of a file that was created, and then edited as often as is counted.
+const madeFirst = " first"
 
 // madeAgain is said of a folder that was deleted and is there again.
 const madeAgain = "deleted and made again"

@@ -204,7 +204,7 @@ func parseFacts(times, about string) (f facts) {
 	for part := range strings.SplitSeq(about, ", ") {
 		what, lines, _ := strings.Cut(strings.TrimPrefix(part, "last "), " ")
 		switch {
-		case part == "created", part == "created"+madeBefore, part == "created before": // as earlier versions wrote it
+		case part == "created", part == "created"+madeFirst, part == "created before": // as earlier versions wrote it
 			f.created = true
 		case part == "written":
 			f.written = true

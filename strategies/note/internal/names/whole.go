@@ -244,8 +244,9 @@ func isKeyed(kind, id string) bool {
 		return false
 	}
 	_, _, lines := isRange(id)
+	figure := strings.TrimRight(id, "abcdefghijklmnopqrstuvwxyz")
 	switch c := classify(id, false); {
-	case lines, c == path:
+	case lines, c == path, styleUnits[id[len(figure):]]:
 		return false
 	case isDigits(id):
 		return kind[0] >= 'a' && kind[0] <= 'z'
@@ -253,6 +254,9 @@ func isKeyed(kind, id string) bool {
 		return c == number || isDigit(id[0]) || c == symbol && strings.ContainsAny(id, "-_")
 	}
 }
+
+// styleUnits stand behind the numbers of a style sheet, which names nothing: width:100px.
+var styleUnits = set.Of("px", "em", "rem", "vh", "vw", "pt")
 
 // isTime reports whether a text is a point in time with its zone, or with its date: 14:30:00Z, 2026-02-10T14:30.
 func isTime(w string) bool {

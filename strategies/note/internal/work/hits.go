@@ -99,16 +99,21 @@ func hit(line string) (file, number string) {
 	return "", ""
 }
 
+// maxExt is how long an extension is, with its point, in bytes.
+const maxExt = 6
+
 // isExt reports whether an extension is one of a file: what grep shows beside a hit goes on behind it, "a.go-12-".
 func isExt(ext string) bool {
-	return len(ext) > 1 && len(ext) < 7 && !strings.ContainsAny(ext, "-{}();=")
+	return len(ext) > 1 && len(ext) <= maxExt && !strings.ContainsAny(ext, "-{}();=")
 }
 
 // isBeside reports whether a line is shown beside a hit: "/src/a.go-12-" and what stands there.
 func isBeside(line string) bool {
-	for i := range len(line) {
-		n := clip.Digits(line[i+1:])
-		if line[i] == '-' && n > 0 && strings.HasPrefix(line[i+1+n:], "-") && isExt(path.Ext(line[:i])) {
+	for i := 0; i < len(line); i++ {
+		if line[i] != '-' || !isExt(path.Ext(line[max(0, i-maxExt):i])) {
+			continue
+		}
+		if n := clip.Digits(line[i+1:]); n > 0 && strings.HasPrefix(line[i+1+n:], "-") {
 			return true
 		}
 	}

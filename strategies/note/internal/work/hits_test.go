@@ -3,6 +3,7 @@ package work
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -50,6 +51,23 @@ func TestHits(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestLongLinesOfOutput: a line of any length costs no more than its length.
+func TestLongLinesOfOutput(t *testing.T) {
+	features.Proves(t, "N13")
+	const size, times = 1 << 18, 200 // a hundred thousand times as much where it looks at the rest from each byte
+	cost := func(line string) time.Duration {
+		start := time.Now()
+		hits(&action.Action{Tool: "Grep"}, line)
+		return time.Since(start)
+	}
+	plain := max(cost("/"+strings.Repeat("a", size)), time.Millisecond)
+	for _, line := range []string{strings.Repeat("1", size), strings.Repeat("-1", size/2), strings.Repeat("-", size)} {
+		if took := cost("/a.go" + line); took > times*plain {
+			t.Errorf("%.4s...: %s, %s for letters", line, took, plain)
+		}
 	}
 }
 
