@@ -267,14 +267,17 @@ func TestGapsAreMarked(t *testing.T) {
 func TestQuotesOfSessions(t *testing.T) {
 	features.Proves(t, "N13")
 	marks := regexp.MustCompile(`\[\.\.\.\](?: \(left out: [^\n]*\))?|…| / |; \[\d+ more\]| \(last commit then: [0-9a-f]{7,}\)$`)
-	quotes := regexp.MustCompile(`(?m)^- (?:Agent: |Agent on the way: |That was: |The agent had listed: )(.*(?:\n  .*)*)`)
+	quotes := regexp.MustCompile(`(?m)^- (?:Agent: (?:Plan that was approved:(?: |\n  ))?|Agent on the way: |` +
+		`Agent earlier on the way: |That was: |The agent had listed: )(.*(?:\n  .*)*)`)
 	files := shared.Sessions(t)
 	checked := 0
 	for _, path := range soak.Sample(files, 12, len(files)) {
 		msgs := shared.Messages(t, path)
 		var all strings.Builder
 		for i := range msgs {
-			if m := &msgs[i]; m.Role == abi.RoleAssistant || m.Kind == abi.KindSummary {
+			m := &msgs[i]
+			plan := m.Role == abi.RoleTool && strings.HasPrefix(m.Text(), "User has approved your plan")
+			if m.Role == abi.RoleAssistant || m.Kind == abi.KindSummary || plan {
 				all.WriteString(m.Text() + "\n")
 			}
 		}
