@@ -229,7 +229,7 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 }
 
 // fitted writes the note for what a plan supersedes, adds what is injected, and has the firewall check the plan. The
-// note has at most host tokens, and failures tokens more for the last failures. Where it makes the result miss the
+// note has at most host tokens, and failures tokens more for what failed. Where it makes the result miss the
 // target or grow, it is written again with less, down to nothing beside the plan's own summary. Each try has a smaller
 // budget than the one before it used, so this ends.
 func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
@@ -461,7 +461,7 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	return in, cost
 }
 
-// failuresBeside returns how many tokens the last failures among the messages that go need.
+// failuresBeside returns how many tokens the failures among the messages that go need.
 func (p *planner) failuresBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
 	ctx, done := inHostTime(ctx)
 	defer done()

@@ -49,7 +49,7 @@ func evidence(err error) (status int, words string) {
 	var d dumper
 	if errors.As(err, &d) {
 		if resp := dumped(d); resp != nil {
-			body, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
+			body, _ := io.ReadAll(io.LimitReader(resp.Body, refusal.MaxWords))
 			return resp.StatusCode, words + "\n" + string(body)
 		}
 	}
@@ -71,10 +71,6 @@ func dumped(d dumper) (resp *http.Response) {
 	return resp
 }
 
-// maxWords is how much of an error is searched. What it is about stands in
-// front; after it come stack traces and whole pages.
-const maxWords = 16 << 10
-
 // exceeds looks for the words that providers have for a request that does not
 // fit. status is 0 where it is not known.
 func exceeds(status int, words string) (abi.Exceeded, bool) {
@@ -82,8 +78,7 @@ func exceeds(status int, words string) (abi.Exceeded, bool) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return abi.Exceeded{}, false
 	}
-	words = words[:min(len(words), maxWords)]
-	words = strings.ToLower(strings.Join(strings.Fields(words), " "))
+	words = refusal.Words(words)
 	if refusal.RateLimited(words) { // such errors speak of tokens and limits too
 		return abi.Exceeded{}, false
 	}

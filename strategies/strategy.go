@@ -36,8 +36,8 @@ type Budget struct {
 	Host int
 	// Inject is the most tokens of plugins' texts together.
 	Inject int
-	// Failures is how many more tokens than Note there may be, for the last failures to stand in the
-	// note word for word. A plan says in its own Note what it leaves.
+	// Failures is how many more tokens than Note there may be for what failed: the last of it as it is
+	// quoted, the rest in short. A plan says in its own Note what it leaves.
 	Failures int
 	// Tight: what has to stay leaves nothing under the target. Everything else
 	// goes then, and the note gets a part of what is left up to the next
@@ -48,7 +48,7 @@ type Budget struct {
 	// Read returns the note read off messages that would go, as they came to the session, and off those
 	// that edits would shorten. It may be nil. Call it in the goroutine in which Plan was called.
 	Read func(superseded []string, edits []abi.Edit) *note.Note
-	// FailuresBeside returns how many tokens the last failures in messages that would go need. It costs
+	// FailuresBeside returns how many tokens the failures in messages that would go need so. It costs
 	// less than Read, and is otherwise like it.
 	FailuresBeside func(superseded []string, edits []abi.Edit) int
 }

@@ -37,13 +37,19 @@ var causes = []struct {
 var ofSize = regexp.MustCompile(`\brequest too (?:large|long|big)\b|\b(?:prompt|input)\b[^.]*\b(?:too|exceed|longer)|` +
 	`\bprompt tokens\b|\bcontext (?:window|length)\b`)
 
-// maxWords is how much of an error is searched: what it is about stands in front.
-const maxWords = 16 << 10
+// MaxWords is how much of an error is searched. What it is about stands in
+// front; after it come stack traces and whole pages.
+const MaxWords = 16 << 10
+
+// Words are those of an error as they are searched, in lower case.
+func Words(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(text[:min(len(text), MaxWords)]), " "))
+}
 
 // Other returns what a provider's words are about, "" where they may be about a request that is too long. Ask it
 // only of words that say nothing of the length.
 func Other(words string) string {
-	words = strings.ToLower(strings.Join(strings.Fields(words[:min(len(words), maxWords)]), " "))
+	words = Words(words)
 	if ofSize.MatchString(words) {
 		return ""
 	}

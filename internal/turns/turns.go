@@ -41,11 +41,13 @@ func kept(key, id string) store.Kept { return store.Kept{Kind: store.KeptTurn, O
 const callPrefix = "call-"
 
 // NewCall is the id of a call that nobody has.
-func NewCall() string { return callPrefix + strings.ToLower(rand.Text()[:16]) }
+func NewCall() string { return newID(callPrefix) }
+
+func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
 // Begin begins a turn of a session and returns its id. What nobody ended in time is forgotten.
 func Begin(ctx context.Context, s *store.Store, key string) (id string, err error) {
-	id = "turn-" + strings.ToLower(rand.Text()[:16])
+	id = newID("turn-")
 	return id, begin(ctx, s, key, id, Open{}, longest)
 }
 

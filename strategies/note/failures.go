@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -18,41 +19,60 @@ const lastFailures = 20
 // of them fit: in a smaller one names are worth more, which have what they need first.
 const moreFailed, shortFailed = 250, 6000
 
+// failure is what failed, as it may be told: whole, or in short. Older: it is none of the last ones. Open: nothing is
+// known to have settled it.
+type failure struct {
+	*names.Failure
+	whole, short         string
+	wholeCost, shortCost int
+	older, open          bool
+}
+
+// failuresOf are what failed, with what each costs: a note is written several times.
+func failuresOf(list []names.Failure, count func(string) int) []failure {
+	all := make([]failure, len(list))
+	for i := range list {
+		f := failure{Failure: &list[i], whole: quoted(&list[i]), short: inBrief(&list[i]),
+			older: i < len(list)-lastFailures, open: list[i].Became() == ""}
+		f.wholeCost, f.shortCost = count(f.whole)+1, count(f.short)+1
+		all[i] = f
+	}
+	return all
+}
+
 // failures adds the failures that fit, oldest first: into a budget, and the last ones in room beside it. What failed
 // before must not be tried again: where not all fit older ones are told in short. Where the last ones do not, those
 // that passed later come after the others, and where short is set they are told in short, and others are for older
 // ones to have room. What state tells all of is not said again. It returns how many it added, and what those that it
 // left out cost in short, in tokens.
-func (p *parts) failures(list []names.Failure, state string, budget, beside int, short bool) (added, left int) {
+func (p *parts) failures(list []failure, state string, budget, beside int, short bool) (added, left int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	if budget < leastFailed { // there is room for one of them alone
 		heads = p.count(names.HeadFailed) + 1
 	}
-	untold := func(f *names.Failure) bool { return !tells(state, f) }
-	open := func(f *names.Failure) bool { return untold(f) && f.Became() == "" }
-	reserved, later := p.costs(list, inBrief, open), 0
-	older := func(i int) bool { return i < len(list)-lastFailures }
-	all := p.costs(list, quoted, untold)
-	have := min(budget, p.left) - heads + beside
-	crowded := all[len(list)] > have // older ones are told in short
-	scarce := all[len(list)]-all[max(0, len(list)-lastFailures)] > have
-	if scarce && short {
-		need := p.costs(list, inBrief, untold)[len(list)]
-		later = need - reserved[len(list)]
-		budget = max(budget, min(need+heads, budget*moreFailed/100))
+	list = lists.Filter(list, func(f failure) bool { return !tells(state, f.Failure) })
+	whole, last := 0, 0
+	for _, f := range list {
+		whole, left = whole+f.wholeCost, left+f.shortCost
+		if !f.older {
+			last += f.wholeCost
+		}
 	}
-	room, extra, told := min(budget, p.left)-heads, 0, make([]string, len(list))
+	have := min(budget, p.left) - heads + beside
+	crowded, scarce := whole > have, last > have
+	if short = short && scarce; short {
+		budget = max(budget, min(left+heads, budget*moreFailed/100))
+	}
+	room := min(budget, p.left) - heads
+	extra, told := 0, make([]string, len(list))
 	take := func(i int) bool {
 		f, most := &list[i], room+beside
-		text := quoted(f)
-		n := p.count(text) + 1
-		others := min(reserved[i]+later, most*3/4)
-		if crowded && older(i) || scarce && short && (f.Became() != "" || n > most-others) {
-			text = inBrief(f)
-			n = p.count(text) + 1
+		text, n := f.whole, f.wholeCost
+		if crowded && f.older || short && (!f.open || n > most-min(left-f.shortCost, most*3/4)) {
+			text, n = f.short, f.shortCost
 		}
 		if n > most && added == 0 {
-			text = briefly(f, func(text string) bool { return p.count(text) < most })
+			text = briefly(f.Failure, func(text string) bool { return p.count(text) < most })
 			n = p.count(text) + 1
 		}
 		if n > most {
@@ -61,16 +81,12 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int,
 		if room -= n; room < 0 {
 			beside, extra, room = beside+room, extra-room, 0
 		}
-		told[i], added = text, added+1
+		told[i], added, left = text, added+1, left-f.shortCost
 		return true
 	}
-	order := []func(*names.Failure) bool{open, untold}
-	if !scarce { // the last ones first
-		order = order[1:]
-	}
-	for _, wanted := range order {
+	for _, open := range []bool{true, false} {
 		for i := len(list) - 1; i >= 0; i-- {
-			if told[i] == "" && wanted(&list[i]) && !take(i) {
+			if told[i] == "" && (list[i].open || !open || !scarce) && !take(i) {
 				break
 			}
 		}
@@ -78,26 +94,7 @@ func (p *parts) failures(list []names.Failure, state string, budget, beside int,
 	p.under(names.HeadFailed, list, told, true)
 	p.under(names.HeadErrors, list, told, false)
 	p.left += extra
-	for i := range list {
-		if told[i] == "" && untold(&list[i]) {
-			left += p.count(inBrief(&list[i])) + 1
-		}
-	}
 	return added, left
-}
-
-// costs is, for each failure, what those before it that are wanted cost in one form, in tokens, and at last what all of
-// them do.
-func (p *parts) costs(
-	list []names.Failure, form func(*names.Failure) string, wanted func(*names.Failure) bool,
-) (before []int) {
-	before = make([]int, len(list)+1)
-	for i := range list {
-		if before[i+1] = before[i]; wanted(&list[i]) {
-			before[i+1] += p.count(form(&list[i])) + 1
-		}
-	}
-	return before
 }
 
 // inBrief is a failure with the first line of what went wrong alone.
@@ -125,7 +122,7 @@ func tells(text string, f *names.Failure) bool {
 }
 
 // under adds what is told of the failures that are commands, or are not, below a head.
-func (p *parts) under(head string, list []names.Failure, told []string, commands bool) {
+func (p *parts) under(head string, list []failure, told []string, commands bool) {
 	lines := []string{head}
 	for i := range list {
 		if told[i] != "" && list[i].Command() == commands {
@@ -171,7 +168,7 @@ func quoted(f *names.Failure) string {
 	return text
 }
 
-// FailuresBeside returns what the last failures in the messages that go need, in tokens: what
+// FailuresBeside returns what the failures in the messages that go need, in tokens: what
 // [Options.Failures] must be for all of them to be written, whatever the other parts leave. It reads nothing else off
 // the messages, so that it costs less than [Build]. Once ctx is done it is of no use.
 func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int {
@@ -181,12 +178,12 @@ func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int
 	gone, _ := s.parted()
 	list := names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory))
 	need := count(names.HeadFailed+names.HeadErrors) + 2
-	for i := range list {
-		text := quoted(&list[i])
-		if i < len(list)-lastFailures {
-			text = inBrief(&list[i])
+	for _, f := range failuresOf(list, count) {
+		if f.older {
+			need += f.shortCost
+		} else {
+			need += f.wholeCost
 		}
-		need += count(text) + 1
 	}
 	return need
 }

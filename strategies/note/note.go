@@ -25,6 +25,7 @@ type Note struct {
 	todos       todos
 	loads       loads
 	laws        *enforcing // what came of rules
+	failed      []failure  // with what each costs
 	steps       []step     // what was said and done last
 	standing    standing   // behind them
 	follows     bool       // agents go on in what stays

@@ -2,8 +2,8 @@ package note
 
 import "strings"
 
-// A plan that a person approved is what there is to do until its turn has ended: it is told in the place of the closing
-// words, before most of what came of words.
+// A plan that a person approved is what there is to do until its turn has ended: it is told in the place of closing
+// words where none went, before most of what came of words.
 
 // planMark begins a plan that was approved.
 const planMark = "Plan that was approved:"

@@ -141,7 +141,7 @@ func (n *Note) added(o Options, summary string) string {
 	if n.empty() {
 		return ""
 	}
-	n.laws = n.enforced() // a note is written several times
+	n.laws, n.failed = n.enforced(), failuresOf(n.names.Failures(), o.Count) // a note is written several times
 	text, room := n.fitted(o, 0, summary)
 	if room.named {
 		return text
@@ -243,7 +243,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p := parts{left: budget, count: o.Count}
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
-	failed := n.failedMost(budget, o.Count)
+	failed := n.failedMost(budget)
 	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), n.namesMost())+failed-extra.thread, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
 	b := n.body(p, budget, extra.thread, len(recall) == 0)
@@ -261,7 +261,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	}
 	p.left -= heading
 	untold := 0
-	more.failed, untold = p.failures(n.names.Failures(), strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
+	more.failed, untold = p.failures(n.failed, strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
 		o.Failures, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
@@ -353,13 +353,12 @@ func failuresRoom(budget int) int {
 
 // failedMost is what failures may cost in a conversation, in tokens: elsewhere what is held back for names, which come
 // behind them, is enough for both.
-func (n *Note) failedMost(budget int, count func(string) int) (tokens int) {
+func (n *Note) failedMost(budget int) (tokens int) {
 	if n.talk <= someTalk {
 		return 0
 	}
-	list := n.names.Failures()
-	for i := range list {
-		tokens += count(quoted(&list[i])) + 1
+	for _, f := range n.failed {
+		tokens += f.wholeCost
 	}
 	return min(tokens, failedShare.of(budget))
 }
