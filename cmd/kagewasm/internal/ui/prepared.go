@@ -33,7 +33,7 @@ func Preparation(p Printer, v *Prepared) {
 	if made.FirstKept == "" {
 		p.field("kept", "nothing behind the cut")
 	} else {
-		p.field("kept", "all from %s on", shortID(made.FirstKept))
+		p.field("kept", "what is pinned, and all from %s on", shortID(made.FirstKept))
 	}
 	if len(made.Files.Read) > 0 {
 		p.field("read", "%s", strings.Join(made.Files.Read, ", "))
