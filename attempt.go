@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,23 +50,27 @@ type planner struct {
 }
 
 // reading is the note that was read off the messages that go, where the edits change those that stay,
-// and the tokens that those messages cost.
+// and the most tokens that the host may say of them.
 type reading struct {
 	gone  []string
 	edits []abi.Edit
 	note  *note.Note
-	cost  int
+	most  int
 }
 
-func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
-	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration),
-		bared: make(map[int]*abi.Message), found: new(note.Memory)}
+func (l *look) planner(v *strategies.View) *planner {
+	return &planner{look: l, view: v, left: make(map[string]time.Duration), bared: make(map[int]*abi.Message),
+		found: new(note.Memory)}
+}
+
+// hear takes what plugins answered, and the view with their pins.
+func (p *planner) hear(v *strategies.View, pre preCompacted) {
+	p.view, p.keepers = v, pre.keepers
 	for _, c := range pre.Outcomes {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
 		}
 	}
-	return p
 }
 
 // inPluginTime runs f, the work that a plugin's answer makes, within the time that the plugin has left.
@@ -238,7 +241,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 			Message: "the plan supersedes nothing"}
 	}
 	r := p.read(ctx, plan.Supersede, plan.Edit)
-	host = min(host, r.cost/2)
+	host = min(host, r.most)
 	against := firewall.Case{
 		Messages: p.view.Messages, Tokens: p.view.Tokens, Pinned: p.view.Pinned, Turn: p.view.Turn,
 		Overhead: p.look.req.Overhead, Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
@@ -427,18 +430,19 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	}
 	ctx, done := inHostTime(ctx)
 	defer done()
-	in, cost := p.goes(ctx, gone, edits)
-	r := reading{gone: gone, edits: edits, note: note.Build(ctx, in), cost: cost}
+	in, most := p.goes(ctx, gone, edits)
+	r := reading{gone: gone, edits: edits, note: note.Build(ctx, in), most: most}
 	if ctx.Err() == nil {
 		p.readings = append(slices.Clip(p.readings), r)
 	}
 	return r
 }
 
-// goes returns the session as a note is read off it, where the messages gone go, and the tokens that those cost.
-func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, cost int) {
+// goes returns the session as a note is read off it, where the messages gone go, and the most tokens that the host may
+// say of them: half of what they cost. An earlier note is short already: where as much goes beside it all of it counts.
+func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, most int) {
 	view, _ := p.view.Edited(edits)
-	goes := set.Of(gone...)
+	cost, earlier, goes := 0, 0, set.Of(gone...)
 	in = note.Session{Memory: p.found, Instructions: p.look.instructions}
 	in.Messages, in.Gone = make([]abi.Message, 0, len(view.Messages)), make([]bool, 0, len(view.Messages))
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
@@ -449,7 +453,9 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 		}
 		if goes[m.ID] {
 			m = p.bare(ctx, i)
-			cost += p.view.Tokens[i]
+			if cost += p.view.Tokens[i]; m.Kind == abi.KindSummary {
+				earlier += p.view.Tokens[i]
+			}
 		} else if slices.ContainsFunc(view.Units[view.UnitOf[i]], short) {
 			in.Pruned = append(in.Pruned, p.bare(ctx, i))
 		}
@@ -458,7 +464,7 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	if ctx.Err() != nil {
 		in = note.Session{} // the time is up: what was read is of no use
 	}
-	return in, cost
+	return in, (cost + min(earlier, cost-earlier)) / 2
 }
 
 // failuresBeside returns how many tokens the failures among the messages that go need.
@@ -467,6 +473,15 @@ func (p *planner) failuresBeside(ctx context.Context, gone []string, edits []abi
 	defer done()
 	in, _ := p.goes(ctx, gone, edits)
 	return in.FailuresBeside(ctx, p.look.counter.Text)
+}
+
+// failuresHeld returns how many tokens of the target a plugin that answers with a list must leave for what failed.
+func (p *planner) failuresHeld(ctx context.Context) int {
+	b := strategies.NewBudget(p.view, p.look.policy.Note, longestSource)
+	if b.Failures == 0 || !p.look.hooks.HasCompactor() {
+		return 0
+	}
+	return min(b.Failures, p.failuresBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil))
 }
 
 // original returns message i of the view as it came to the session.
@@ -490,10 +505,7 @@ func (p *planner) bare(ctx context.Context, i int) abi.Message {
 	came := p.original(i)
 	m, changed := *came, false
 	redacted := func(text string) (string, int) {
-		text, n, err := p.look.secrets.RedactContext(ctx, text)
-		if err != nil {
-			return "", 0
-		}
+		text, n, _ := p.look.secrets.RedactContext(ctx, text)
 		return text, n
 	}
 	if text, n := redacted(m.Text()); n > 0 {
@@ -565,18 +577,6 @@ func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Ins
 		out = append(out, in)
 	}
 	return out, append(remarks, leftOut(without)...)
-}
-
-// leftOut tells each plugin how many of its texts were not injected.
-func leftOut(texts map[string]int) (remarks []hooks.Remark) {
-	for _, plugin := range slices.Sorted(maps.Keys(texts)) {
-		warning := "no room for the injected text: it was left out"
-		if n := texts[plugin]; n > 1 {
-			warning = fmt.Sprintf("no room for %d injected texts: they were left out", n)
-		}
-		remarks = append(remarks, hooks.Remark{Plugin: plugin, Warning: warning})
-	}
-	return remarks
 }
 
 const (

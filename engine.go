@@ -65,7 +65,7 @@ func (c *Compactor) Prepare(ctx context.Context, req Request) (*strategies.Prepa
 		return nil, err
 	}
 	v, _, _ := shortenFixed(l, prune(l))
-	made, err := l.summarize(floorOf(l)).Prepare(v, l.planner(v, preCompacted{}).budget(ctx, summarizerOf(l)))
+	made, err := l.summarize(floorOf(l)).Prepare(v, l.planner(v).budget(ctx, summarizerOf(l)))
 	if gaveUp := canceled(ctx); gaveUp != nil {
 		return nil, gaveUp
 	}
@@ -117,10 +117,12 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
 		return notTried(ctx, l, v, o)
 	}
-	o.pre = preCompact(ctx, l, v)
+	planner := l.planner(v)
+	o.pre = preCompact(ctx, l, v, planner.failuresHeld(ctx))
 	v = v.WithPins(o.pre.pinned)
 	o.List = v.List
-	o.planned = plan(ctx, l, v, o.pre)
+	planner.hear(v, o.pre)
+	o.planned = plan(ctx, planner, o.pre)
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)

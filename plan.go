@@ -295,10 +295,10 @@ func (out *planned) refused(c candidate, err error, injected []abi.Insert) (rema
 // plan asks the strategies in order until the firewall takes a plan. Each
 // failure is kept. None is taken where no plan makes the session smaller, and
 // where plugins cancelled.
-func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) planned {
+func plan(ctx context.Context, p *planner, pre preCompacted) planned {
 	out, taken, remarks := planned{fallback: pre.Fallback, failed: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
-		p := l.planner(v, pre)
+		l := p.look
 		var more []hooks.Remark
 		p.injected, more = p.clipped(ctx, pre.Injected)
 		remarks = append(remarks, more...)

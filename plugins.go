@@ -90,14 +90,17 @@ func (p listening) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	return out, stats, err
 }
 
-// preCompact calls the plugins before a compaction, and takes their pins and facts.
-func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
+// preCompact calls the plugins before a compaction, and takes their pins and facts. A list of a plugin's leaves held
+// tokens of the target for what failed in what goes.
+func preCompact(ctx context.Context, l *look, v *strategies.View, held int) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
 	bounded := withPlanTime(l.said.in(ctx), l.policy.Summarize.TimeoutMS)
-	s := preCompacted{Pre: *l.hooks.Pre(bounded, hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
+	in := hookInput(l, abi.HookPreCompact, v, v.List)
+	in.Budget.TargetTokens = max(min(1, in.Budget.TargetTokens), in.Budget.TargetTokens-held)
+	s := preCompacted{Pre: *l.hooks.Pre(bounded, in, l.policy.observerWait())}
 	s.late = goOn(ctx, l, abi.HookPreCompact, s.Late)
 	s.pins = pin(l, v, s.AlwaysKeep, s.Release)
 	if l.req.Overrides.byHand() {
@@ -357,6 +360,18 @@ func (c *Compactor) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return canceled(ctx)
 	}
+}
+
+// leftOut tells each plugin how many of its texts were not injected.
+func leftOut(texts map[string]int) (remarks []hooks.Remark) {
+	for _, plugin := range slices.Sorted(maps.Keys(texts)) {
+		warning := "no room for the injected text: it was left out"
+		if n := texts[plugin]; n > 1 {
+			warning = fmt.Sprintf("no room for %d injected texts: they were left out", n)
+		}
+		remarks = append(remarks, hooks.Remark{Plugin: plugin, Warning: warning})
+	}
+	return remarks
 }
 
 // longestSource stands for a plugin where a budget is told before it is known which plugin's frame has

@@ -74,7 +74,7 @@ type NoteConfig struct {
 	// Tokens is what the host says in a note beside a model's or a plugin's summary:
 	// what failed, todos, files, exact names; without a summary all of the note. It is
 	// at most half of the target. Negative switches it off. 0 is the most of these, and
-	// the last failures come beside it:
+	// what failed comes beside it:
 	//   - 7% of what goes, up to 10,000;
 	//   - an eighth of the target, up to 4,000;
 	//   - a fifth of the target, up to 1,000;
@@ -103,6 +103,10 @@ const (
 	goneShare = 0.07
 	maxNote   = 10_000
 	noteShare = 0.9
+	// earlierShare is the part of earlier notes that go that the new one has at least: what stands in them
+	// was chosen before, and fades over several compactions. It has earlierMost of the target at most.
+	earlierShare = 0.75
+	earlierMost  = 0.6
 	// tightShare is the part of the window that a note may cost where what stays leaves no room under
 	// the target, and half of what is left up to the next compaction is less. It is small, so that the
 	// note itself never becomes what the next compaction would have to remove.
@@ -125,11 +129,13 @@ const (
 	// askedShare is what a note may cost of a target that somebody named, as one part of
 	// so many, where what stays leaves less: the target is exceeded by so much at most.
 	askedShare = 5
-	// minFailuresTarget is the target, in tokens, from which on the last
-	// failures have room of their own, and failuresShare the most of it that
-	// they get.
-	minFailuresTarget = 8000
+	// minFailuresTarget is the target, in tokens, from which on failures have room of their own,
+	// failuresShare the most of it that they get. Under a target of less than wholeFailures they may bring a
+	// note to failuresWith of it: the newest messages have the rest.
+	minFailuresTarget = 2000
+	wholeFailures     = 8000
 	failuresShare     = 0.25
+	failuresWith      = 0.7
 )
 
 // NewBudget returns what a plan that source makes may insert.
@@ -145,6 +151,9 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	}
 	if c.Tokens == 0 && v.Target >= minFailuresTarget {
 		b.Failures = int(failuresShare * float64(v.Target))
+		if v.Target < wholeFailures {
+			b.Failures = min(b.Failures, max(0, int(failuresWith*float64(v.Target))-b.Note))
+		}
 	}
 	b.fit(v, frame)
 	return b
@@ -186,10 +195,11 @@ func (v *View) hostTokens(configured int) int {
 	case configured > 0:
 		return min(configured, v.Target/2)
 	case v.All:
-		earlier := v.earlierNotes()
+		earlier := v.earlierNotes(func(*abi.Message) bool { return true })
 		return min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
 	}
-	return max(defaultHost(v.Total, v.Target), v.wordsHost())
+	earlier := min(maxNote, int(earlierShare*float64(v.earlierNotes(isNote))), int(earlierMost*float64(v.Target)))
+	return max(defaultHost(v.Total, v.Target), v.wordsHost(), earlier)
 }
 
 // defaultHost returns how many tokens the host has in a note of a session of so many tokens that is to
@@ -215,11 +225,11 @@ func (v *View) wordsHost() int {
 	return min(words*wordsTimes+reply, maxHost, int(wordsPart*float64(v.Target)))
 }
 
-// earlierNotes returns the tokens of the notes of earlier compactions that may go. They are short
+// earlierNotes returns the tokens of those notes of earlier compactions that may go. They are short
 // already: a note of them has as much to say.
-func (v *View) earlierNotes() (tokens int) {
-	for i, m := range v.Messages {
-		if m.Kind == abi.KindSummary && !v.stays(i) {
+func (v *View) earlierNotes(counts func(*abi.Message) bool) (tokens int) {
+	for i := range v.Messages {
+		if m := &v.Messages[i]; m.Kind == abi.KindSummary && counts(m) && !v.stays(i) {
 			tokens += v.Tokens[i]
 		}
 	}
@@ -259,12 +269,17 @@ func (v *View) WorthTrying() bool {
 // more room. It also returns what the choice leaves for the note.
 func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	c := choose(b.Note)
-	if b.Failures == 0 || b.FailuresBeside == nil || len(c.gone) == 0 {
-		return c, b.Note
+	note := b.withFailures(c.gone, c.edits)
+	if note == b.Note {
+		return c, note
 	}
-	more := min(b.FailuresBeside(c.gone, c.edits), b.Failures)
-	if more == 0 {
-		return c, b.Note
+	return choose(note), note
+}
+
+// withFailures returns what a note may have where these messages go, with what their failures need.
+func (b Budget) withFailures(gone []string, edits []abi.Edit) int {
+	if b.Failures == 0 || b.FailuresBeside == nil || len(gone) == 0 {
+		return b.Note
 	}
-	return choose(b.Note + more), b.Note + more
+	return b.Note + min(b.FailuresBeside(gone, edits), b.Failures)
 }

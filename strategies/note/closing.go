@@ -213,9 +213,10 @@ func goingOn(said string) string {
 // maxLookedFor is how many findings are looked for in the lines of a text: a long one may be full of them.
 const maxLookedFor = 20
 
-// firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line.
+// firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line. One
+// that only says that something failed is none: beside what else came of a turn that is no summary of it.
 func firstFinding(text string, lines []saying, end int) (f finding, line saying, ok bool) {
-	list := findings(text)
+	list := lists.Filter(findings(text), func(f finding) bool { return !f.weighty || saysFinding(f.text) })
 	for _, f := range list[:min(len(list), maxLookedFor)] {
 		for _, l := range lines {
 			if l.place >= end {
@@ -434,70 +435,3 @@ func shortened(line string, runes int) string {
 func plain(line string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
 }
-
-// findingWords are how agents word what they found out, and what they must not do or could not.
-var findingWords = newVocabulary("finding")
-
-// finding is a sentence in which an agent says what it found, and what that stands under.
-type finding struct{ under, text string }
-
-// String is the sentence as it is told.
-func (f finding) String() string { return f.behind("") }
-
-// behind is the sentence as it is told with what stands before it, which ends with a blank.
-func (f finding) behind(before string) string {
-	said := before + shortened(f.text, maxSaid)
-	if f.under != "" {
-		return f.under + " " + said
-	}
-	return said
-}
-
-// findings are the sentences of a text in which an agent says what it found.
-func findings(text string) (list []finding) {
-	if !saysFinding(text) {
-		return nil
-	}
-	lines, _ := sayings(text)
-	for _, l := range lines {
-		if isHeading(l.text) || l.text[0] == '|' {
-			continue
-		}
-		bare, _ := listItem(l.text)
-		line := plain(bare)
-		said := slices.Collect(sentences(line))
-		for i, s := range said {
-			if saysFinding(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
-				text := s
-				if i+1 < len(said) && explaining().MatchString(said[i+1]) && strings.Contains(line, s+" "+said[i+1]) {
-					text += " " + said[i+1]
-				}
-				list = append(list, finding{headingOf(lines, l, strings.HasPrefix(line, s)), text})
-			}
-		}
-	}
-	return list
-}
-
-// saysFinding reports whether a text says what an agent found, or decided.
-func saysFinding(text string) bool {
-	return findingWords.says(text) || decides(text)
-}
-
-// decides reports whether a text says what an agent decided, or prefers for a reason.
-func decides(text string) bool {
-	low := lower(text)
-	return decidingWords.in(low) || choosingWords.in(low) && becauseWords.in(low)
-}
-
-// decidingWords are how agents word what they decided.
-var decidingWords = newVocabulary("deciding")
-
-// choosingWords say that somebody prefers one thing to another, becauseWords why.
-var choosingWords, becauseWords = newVocabulary("choosing"), newVocabulary("because")
-
-// explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
-var explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s because|This is because)\b`)
-
-// minFinding is how long a sentence is, in characters, that says something.
-const minFinding = 40

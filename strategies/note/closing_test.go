@@ -375,52 +375,6 @@ func TestClosingPointsBack(t *testing.T) {
 	}
 }
 
-// TestDecisions: what an agent decided, with its reason, is told before what it called, on the way and at the end of a
-// turn, also where more was found on the way than one line holds.
-func TestDecisions(t *testing.T) {
-	features.Proves(t, "I4", "N13")
-	decisions := []string{
-		"Decision: we keep the v1 API instead of v2 since clients pin it.",
-		"What worked instead: npm dedupe, because it leaves the tree valid.",
-		"Let me use viper over koanf because the team knows it.",
-		"Direct queries failed with lifetime issues, so I use the worker queue instead.",
-		"I chose goose over atlas because it embeds its migrations.",
-	}
-	closing := "I went with tiered pruning rather than summaries, because these lost too much."
-	parts := []any{"Mend it."}
-	for i, d := range decisions {
-		for k := range 4 {
-			parts = append(parts, called("deploy", map[string]any{"target": fmt.Sprintf("part-%d-%d", i, k), "note": d[:8]},
-				`{"status": "ok"}`, false))
-		}
-		parts = append(parts, said(d), called("deploy", map[string]any{"target": "all"}, "ok", false))
-	}
-	parts = append(parts, said(closing), "Thanks, and now the next one.", called("deploy", nil, "ok", false),
-		said("I see."))
-	text := render(session(parts...), note.Options{Budget: 700})
-	for _, d := range append(decisions, closing) {
-		if !strings.Contains(text, d) {
-			t.Errorf("%q is not told", d)
-		}
-	}
-	if t.Failed() {
-		t.Log(thread(text))
-	}
-	for words, want := range map[string]bool{
-		"I use the worker over the other one for now, and look at what it does.": false,
-		"It is slower since yesterday, as the log of the last night shows.":      false,
-		"I took SQLite in the place of DuckDB, and tell more of it below.":       false,
-		"We keep the old one because the new one has no index of its own.":       true,
-		"I prefer JSON over YAML because it is the simpler of the two.":          true,
-		"Let me use grep as the search tool of the harness is broken today.":     false,
-	} {
-		text := render(session("Mend it.", said(words), run("ls", "x", false), said("Done.")), note.Options{})
-		if got := strings.Contains(text, "Agent on the way: "+words); got != want {
-			t.Errorf("%q: %v", words, got)
-		}
-	}
-}
-
 // TestAnswersAreNotFoldedAlone: a short answer stands where what it answers is told: a line that says that a message is
 // left out is longer.
 func TestAnswersAreNotFoldedAlone(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // lastFailures is how many of the last failures have room of their own for all that is quoted of them, see
@@ -97,16 +98,38 @@ func (p *parts) failures(list []failure, state string, budget, beside int, short
 	return added, left
 }
 
-// inBrief is a failure with the first line of what went wrong alone.
+// inBrief is a failure with the first line alone that says what went wrong, or else the first of what came of it.
 func inBrief(f *names.Failure) string {
 	lines := strings.Split(f.Text, "\n")
-	end := 1 + slices.IndexFunc(lines[1:], func(line string) bool { return line != names.GapLine })
-	if lines[0] == "$" || end == 0 || end+2 >= len(lines) {
+	says := func(line string) bool { return line != names.GapLine }
+	first := slices.IndexFunc(lines[1:], says)
+	if lines[0] == "$" || first < 0 {
+		return quoted(f)
+	}
+	if i := slices.IndexFunc(lines[1:], saysWhy(lines[1:])); i >= 0 {
+		first = i
+	}
+	text := lines[:1:1]
+	if slices.ContainsFunc(lines[1:1+first], says) {
+		text = append(text, names.GapLine)
+	}
+	if text = append(text, lines[1+first]); first+2 < len(lines) {
+		text = append(text, names.GapLine)
+	}
+	if len(text) >= len(lines) {
 		return quoted(f)
 	}
 	short := *f
-	short.Text = strings.Join(append(lines[:end+1:end+1], names.GapLine), "\n")
+	short.Text = strings.Join(text, "\n")
 	return quoted(&short)
+}
+
+// saysWhy returns what a line says that tells why something failed: the reason, or an error where none is known.
+func saysWhy(lines []string) func(string) bool {
+	if why := outcome.Reasons(strings.Join(lines, "\n")); len(why) > 0 {
+		return func(line string) bool { return strings.Contains(line, why[0]) }
+	}
+	return outcome.SaysError
 }
 
 // tells reports whether a text tells all of a failure, line by line: of one in one line what was called and what came

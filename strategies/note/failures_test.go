@@ -147,6 +147,19 @@ func manyFailures(n int) (msgs []abi.Message) {
 	return msgs
 }
 
+// TestManyFailures: how many failures a note tells is a matter of room.
+func TestManyFailures(t *testing.T) {
+	features.Proves(t, "I4", "I10")
+	went := gone(session("Mend it.", manyFailures(250)))
+	beside := went.FailuresBeside(t.Context(), byRune)
+	text := build(went).Render(note.Options{Budget: 3000, Failures: beside, Count: byRune})
+	for i := range 250 {
+		if line := fmt.Sprintf("no member named 'kw_%d' in 'struct lease'", i); !strings.Contains(text, line) {
+			t.Errorf("lost %q", line)
+		}
+	}
+}
+
 // TestFailuresBeside: with the room beside the budget that the note says it needs, the last
 // 20 failures are there word for word, however small the budget, and no more is used.
 func TestFailuresBeside(t *testing.T) {

@@ -276,8 +276,8 @@ const (
 	didShare  = 70
 )
 
-// addDecided adds what the agent decided, on the way or at the end of a turn, the newest first: no call tells it. It
-// returns what it costs.
+// addDecided adds what the agent decided or tried in vain, on the way or at the end of a turn, the newest first: no
+// call tells it. It returns what it costs.
 func addDecided(v *view, budget int) int {
 	left := budget
 	said := left
@@ -286,18 +286,13 @@ func addDecided(v *view, budget int) int {
 			continue
 		}
 		for k, line := range v.turns[i].came {
-			if v.came[i][k] == "" && isFound(line) && decides(line) {
+			if v.came[i][k] == "" && isFound(line) && isWeighty(line) {
 				v.takeLine(i, k, &left, line)
 			}
 		}
-		v.agent(&left, &said, func(at int) bool { return at == i && decides(v.turns[at].said) })
+		v.agent(&left, &said, func(at int) bool { return at == i && isWeighty(v.turns[at].said) })
 	}
 	return max(0, budget) - max(0, left)
-}
-
-// isFound reports whether a line tells what the agent found and decided on the way.
-func isFound(line string) bool {
-	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, earlierMark)
 }
 
 // takeNewest adds what the agent found and decided on the way in the last turns, and which files it changed: that holds
@@ -522,7 +517,9 @@ func (v *view) lines() []string {
 
 // withSaid is what is shown of a turn, and its closing words, in order: what the harness asked came behind these.
 func withSaid(v *view, i int) []string {
-	shown := v.shown(i)
+	shown := slices.DeleteFunc(v.shown(i), func(line string) bool {
+		return isToldBy(strings.TrimPrefix(line, "- "), v.said[i])
+	})
 	if v.said[i] == "" {
 		return shown
 	}

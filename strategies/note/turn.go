@@ -10,7 +10,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -218,8 +217,7 @@ func (t *thread) agent(m *abi.Message) {
 		t.work.Call(&m.ToolCalls[i])
 	}
 	for _, f := range t.memory.findings.of(text, findings) {
-		t.found = append(slices.DeleteFunc(t.found, func(o finding) bool { return o == f }), f)
-		t.found = t.found[max(0, len(t.found)-maxFound):]
+		t.found = withFinding(t.found, f)
 	}
 	if text != "" {
 		t.step(step{said: clip.CutChars(text, maxWords, "\n"+strings.TrimSpace(leftOutHere))})
@@ -311,15 +309,15 @@ func (t *thread) add(line string) {
 // isCount reports whether a line counts what is not told of a turn.
 func isCount(line string) bool { return strings.HasPrefix(line, work.Besides) }
 
-// fewer are the lines of a turn without the first that tells no deed, or else without the
-// first: one line counts those that went.
+// fewer are the lines of a turn without the first that tells no deed, and nothing that the agent decided or tried in
+// vain, or else without the first: one line counts those that went.
 func fewer(came []string) []string {
 	n := 0
 	if rest, ok := strings.CutSuffix(came[0], goneMark); ok {
 		n, _ = strconv.Atoi(rest)
 		came = came[1:]
 	}
-	i := max(0, slices.IndexFunc(came, func(s string) bool { return !isDeed(s) }))
+	i := max(0, slices.IndexFunc(came, func(s string) bool { return !isDeed(s) && !(isFound(s) && isWeighty(s)) }))
 	return slices.Concat([]string{strconv.Itoa(n+1) + goneMark}, came[:i], came[i+1:])
 }
 
@@ -348,10 +346,7 @@ func (t *thread) end(answer string) {
 	t.takeBack()
 	t.talked += len(t.closing)
 	said, fuller, written := t.closed(answer)
-	found := lists.Filter(t.found, func(f finding) bool { return !strings.Contains(plain(t.closing), f.text) })
-	last := max(0, len(found)-maxFindings)
-	t.finds(earlierMark, found[:last])
-	t.finds(foundMark, found[last:])
+	t.finds(said)
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
 		t.add(harnessMark + t.memory.closing.of(t.toHarness, closing))
 	}
@@ -410,10 +405,26 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 	return said, fuller, written
 }
 
-// finds adds a line on what the agent found and decided on the way.
-func (t *thread) finds(mark string, list []finding) {
-	if len(list) > 0 {
-		t.add(mark + strings.Join(lists.Map(list, finding.String), " / "))
+// finds adds lines on what the agent found, decided and tried in vain on the way, and on what it decided in its closing
+// words where that is left out of them as they are told.
+func (t *thread) finds(said string) {
+	closing, told := plain(t.closing), clip.OneLine(said)
+	var weighty, others, left []finding
+	for _, f := range t.found {
+		switch closes := strings.Contains(closing, f.text); {
+		case closes && f.weighty && saysFinding(f.text) && !strings.Contains(told, f.text):
+			left = append(left, f)
+		case closes:
+		case f.weighty:
+			weighty = append(weighty, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	last := max(0, len(others)-maxFindings)
+	for _, line := range slices.Concat(foundLines(earlierMark, others[:last]), foundLines(foundMark, weighty),
+		foundLines(foundMark, others[last:]), foundLines(alsoMark, left)) {
+		t.add(line)
 	}
 }
 
@@ -510,11 +521,6 @@ const (
 	// interruptedLast says of a turn that it ended so, and interruptedOnce that the agent went on.
 	interruptedLast = "In the end the person interrupted the agent."
 	interruptedOnce = "On the way the person interrupted the agent."
-	// foundMark begins what an agent said on the way to its closing words, earlierMark what it said before that.
-	foundMark   = "Agent on the way: "
-	earlierMark = "Agent earlier on the way: "
 	// harnessMark begins what an agent said to what its harness asked behind that.
 	harnessMark = "Agent, asked by its harness: "
-	// maxFindings is how much of that is told in one line, in sentences, maxFound in both.
-	maxFindings, maxFound = 3, 8
 )

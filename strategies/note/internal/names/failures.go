@@ -90,8 +90,9 @@ const (
 	maxVerbatim = 200
 	// maxErrorLines is how many lines of one result are kept.
 	maxErrorLines = 3
-	// maxFailures is how many failures are remembered: what failed before must not be tried again.
-	maxFailures = 100
+	// maxFailures is how many failures are remembered: what failed before must not be tried again. How many are told is
+	// a matter of room.
+	maxFailures = 500
 )
 
 // Failures returns the last calls that failed, oldest first. The same failure is

@@ -449,7 +449,8 @@ var (
 	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ",
 		"traceback", "exception", "e   ", "command failed", "npm err", "undefined:", "assertionerror",
 		"syntaxerror", "typeerror", "segmentation fault", "failed", "make: ***", "make[",
-		"e: unable to ", "e: could not ", "e: failed ", "e: package "} // of apt
+		"e: unable to ", "e: could not ", "e: failed ", "e: package ", // of apt
+		"ld: symbol(s) not found", "permission denied (", "http/1.1 5", "http/1.0 5", "http/2 5"}
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
 		": command not found", ": no such file", ": permission denied", "connection refused", "timed out", "' panicked at "}
 )
@@ -461,7 +462,7 @@ func SaysError(line string) bool {
 }
 
 func looksLikeError(line string) bool {
-	if len(line) > 2000 {
+	if line == "" || len(line) > 2000 {
 		return false
 	}
 	// Source code and listings talk about errors all the time; a line that
@@ -477,5 +478,9 @@ func looksLikeError(line string) bool {
 		return false // "errors: 0"
 	}
 	begins := func(s string) bool { return strings.HasPrefix(low, s) }
-	return slices.ContainsFunc(errorStarts, begins) || toolcall.HasAny(low, errorParts)
+	return slices.ContainsFunc(errorStarts, begins) || toolcall.HasAny(low, errorParts) ||
+		strings.HasSuffix(low, ": not found") && slices.ContainsFunc(shells, begins)
 }
+
+// shells begin the line in which one says that there is no such command: "sh: 1: cmake: not found".
+var shells = []string{"sh: ", "/bin/sh: ", "dash: ", "bash: ", "ash: ", "ksh: "}

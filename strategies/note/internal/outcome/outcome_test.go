@@ -290,6 +290,14 @@ func TestLinesThatSayAnError(t *testing.T) {
 		"// thread 'main' panicked at src/main.rs:14:10":                         false,
 		"Error response from daemon: pull access denied for relay":               true,
 		"curl: (7) Failed to connect to localhost port 5433: Connection refused": true,
+		"sh: 1: cmake: not found":                                                true,
+		"bash: line 3: cmake: not found":                                         true,
+		"GET /lease: not found":                                                  false,
+		"ld: symbol(s) not found for architecture arm64":                         true,
+		"HTTP/1.1 502 Bad Gateway":                                               true,
+		"HTTP/1.1 200 OK":                                                        false,
+		"Permission denied (publickey).":                                         true,
+		"":                                                                       false,
 	} {
 		if got := outcome.SaysError(line); got != want {
 			t.Errorf("%q: %v", line, got)

@@ -1,0 +1,183 @@
+package note
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
+
+// What an agent says on the way is mostly what it is about to do. Three kinds of sentences say what no call shows, and
+// who goes on needs them: what it found, what it decided and why, and what it tried that came to nothing.
+
+// finding is such a sentence, and what that stands under. Weighty: it says what was decided, or what came to nothing.
+type finding struct {
+	under, text string
+	weighty     bool
+}
+
+// String is the sentence as it is told.
+func (f finding) String() string { return f.behind("") }
+
+// behind is the sentence as it is told with what stands before it, which ends with a blank.
+func (f finding) behind(before string) string {
+	said := before + shortened(f.text, maxSaid)
+	if f.under != "" {
+		return f.under + " " + said
+	}
+	return said
+}
+
+// findings are the sentences of a text in which an agent says what it found.
+func findings(text string) (list []finding) {
+	if !mayFind(text) {
+		return nil
+	}
+	lines, _ := sayings(text)
+	for _, l := range lines {
+		if isHeading(l.text) || l.text[0] == '|' {
+			continue
+		}
+		bare, _ := listItem(l.text)
+		line := plain(bare)
+		said := slices.Collect(sentences(line))
+		for i, s := range said {
+			weighty := isWeighty(s + " ")
+			least := minFinding
+			if weighty {
+				least = minWeighty
+			}
+			if !weighty && !saysFinding(s) || strings.HasSuffix(s, "?") || utf8.RuneCountInString(s) < least {
+				continue
+			}
+			text, begins := s, strings.HasPrefix(line, s)
+			if i > 0 && weighty && pronoun().MatchString(s) && strings.Contains(line, said[i-1]+" "+s) {
+				text, begins = shortened(said[i-1], maxSaid)+" "+s, begins || strings.HasPrefix(line, said[i-1])
+			}
+			if i+1 < len(said) && strings.Contains(line, s+" "+said[i+1]) &&
+				(explaining().MatchString(said[i+1]) || weighty && helping().MatchString(said[i+1])) {
+				text += " " + said[i+1]
+			}
+			list = append(list, finding{headingOf(lines, l, begins), text, weighty})
+		}
+	}
+	return list
+}
+
+// mayFind reports whether a text has words by which a sentence may be a finding.
+func mayFind(text string) bool {
+	low := lower(text)
+	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low)
+}
+
+// saysFinding reports whether a sentence says what an agent found, decided, or did that came to nothing.
+func saysFinding(s string) bool {
+	return findingWords.says(s+" ") || decides(s+" ") || tried().MatchString(s) && tellsFailing(s+" ")
+}
+
+// isWeighty reports whether a text says what an agent decided, or tried in vain.
+func isWeighty(text string) bool { return decides(text) || tellsFailing(text) }
+
+// decides reports whether a text says what an agent decided, or prefers for a reason.
+func decides(text string) bool {
+	low := lower(text)
+	return decidingWords.in(low) || choosingWords.in(low) && (becauseWords.in(low) || prefers().MatchString(low))
+}
+
+// tellsFailing reports whether a text says that something the agent tried came to nothing. What it is about to look at
+// says nothing of that yet.
+func tellsFailing(text string) bool { return failingWords.says(text) && !intends().MatchString(text) }
+
+// findingWords are how agents word what they found out, and what they must not do or could not. decidingWords are how
+// they word what they decided, failingWords that something came to nothing.
+var (
+	findingWords  = newVocabulary("finding")
+	decidingWords = newVocabulary("deciding")
+	failingWords  = newVocabulary("failing")
+)
+
+// choosingWords say that somebody prefers one thing to another, becauseWords why.
+var choosingWords, becauseWords = newVocabulary("choosing"), newVocabulary("because")
+
+var (
+	// prefers is how a sentence in lower case begins that prefers one thing to another: "Using SQLite over DuckDB".
+	prefers = lazy.Regexp(`^(i am |i'm |i’m |we are |done[.:] )?(using|keeping|kept|preferring|sticking with|going for) `)
+	// tried is how a sentence begins that says what an agent tried itself.
+	tried = lazy.Regexp(`^((I|We)( have|['’]ve)? )?(also |first )?([Tt]ried|[Aa]ttempted) `)
+	// intends is how a sentence begins that says what an agent is about to do.
+	intends = lazy.Regexp(`^(Let me|Let's|Let’s|Now|Next|I'll|I’ll|I will|I need to|We need to|If|To|Check|Run) `)
+	// explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
+	explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s because|This is because)\b`)
+	// helping is what a sentence says that tells what helped where something else had come to nothing.
+	helping = lazy.Regexp(`\b(fixed|fixes|solved|solves|resolved|helped|worked|works|switched|instead|increased)\b`)
+	// pronoun is how a sentence begins that says nothing without the one before it: "I tried a lock. It deadlocked."
+	pronoun = lazy.Regexp(`^(It|It['’]s|They|That|This|These|Those|Both|But|However|So|Still)\b`)
+)
+
+const (
+	// minFinding is how long a sentence is, in characters, that says something, minWeighty one that says
+	// what was decided or came to nothing.
+	minFinding = 40
+	minWeighty = 16
+)
+
+// withFinding is a list with one more finding, last where it was met before. Of each kind it has the last ones: what
+// was decided or came to nothing is not given up for what was only found.
+func withFinding(list []finding, f finding) []finding {
+	list = append(slices.DeleteFunc(list, func(o finding) bool { return o == f }), f)
+	most := maxFound
+	if f.weighty {
+		most = maxWeighty
+	}
+	alike := func(o finding) bool { return o.weighty == f.weighty }
+	if len(lists.Filter(list, alike)) > most {
+		i := slices.IndexFunc(list, alike)
+		list = slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// foundLines tell findings, so many in each line at most.
+func foundLines(mark string, list []finding) (lines []string) {
+	for some := range slices.Chunk(list, maxFindings) {
+		lines = append(lines, mark+strings.Join(lists.Map(some, finding.String), foundBreak))
+	}
+	return lines
+}
+
+// isToldBy reports whether a line tells nothing but findings that words of the agent tell too.
+func isToldBy(line, said string) bool {
+	if !isFound(line) || said == "" {
+		return false
+	}
+	_, list, _ := strings.Cut(line, ": ")
+	said = clip.OneLine(said)
+	for f := range strings.SplitSeq(list, foundBreak) {
+		if !strings.Contains(said, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// isFound reports whether a line tells what the agent found and decided on the way.
+func isFound(line string) bool {
+	return strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, earlierMark) ||
+		strings.HasPrefix(line, alsoMark)
+}
+
+const (
+	// foundMark begins what an agent said on the way to its closing words, earlierMark what it said before that.
+	foundMark   = "Agent on the way: "
+	earlierMark = "Agent earlier on the way: "
+	// alsoMark begins what it decided in its closing words, where these are told without it.
+	alsoMark = "Agent also: "
+	// foundBreak stands between two of these sentences.
+	foundBreak = " / "
+	// maxFindings is how much of that is told in one line, in sentences, maxFound how much of a turn in all, and
+	// maxWeighty how much more of what was decided or came to nothing.
+	maxFindings, maxFound, maxWeighty = 3, 8, 24
+)
