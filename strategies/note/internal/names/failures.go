@@ -116,7 +116,9 @@ func (b *builder) failure(a *action.Action, m *abi.Message, text string, o outco
 	} else {
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
-	fail.Text += "\n" + saidBy(text, m.IsError, o, a.Script != "")
+	ran := a.Script != ""
+	fail.Text += "\n" + b.harness.Known.Quote(text, m.IsError, ran,
+		func() string { return saidBy(text, m.IsError, o, ran) })
 	fail.in = m.ID
 	b.remember(fail, a)
 }

@@ -33,34 +33,44 @@ type blocks struct {
 }
 
 // at is the block that begins with a line, nil where none does.
-func (b *blocks) at(i int) (block []int) {
+func (b *blocks) at(i int) []int {
 	line := bare(b.lines[i])
 	b.heads(i, line)
-	switch {
-	case !b.may(line) || isPassing(line) || isFrame(line) || isWarning(line) || isLibrary(line):
+	if !b.may(line) {
 		return nil
+	}
+	block, listed := b.begun(i, line)
+	if len(block) == 0 || isPassing(line) || isFrame(line) || isWarning(line) || isLibrary(line) {
+		return nil
+	}
+	b.named = b.named || listed
+	return block
+}
+
+// begun is the block that a line seems to begin. Listed: it is an error among those of a file.
+func (b *blocks) begun(i int, line string) (block []int, listed bool) {
+	switch {
 	case b.file >= 0 && b.file < i && isListed(line, b.table):
 		if !b.named {
 			block = []int{b.file}
 		}
-		b.named = true
-		return append(block, i)
+		return append(block, i), true
 	case isMarked(line) && !SaysError(line): // else it is one of the lines of the outcome
-		return append([]int{i}, b.details(i)...)
+		return append([]int{i}, b.details(i)...), false
 	case saysNothing(line):
 		if below := b.below(i); len(below) > 0 {
-			return append([]int{i}, below...)
+			return append([]int{i}, below...), false
 		}
 	case valueIn(line) != "":
 		if values := b.values(i); len(values) > 0 {
-			return append(b.above(i), values...)
+			return append(b.above(i), values...), false
 		}
 	case strings.HasSuffix(line, ":") && (namesError(line+" x") || strings.HasPrefix(line, "error: ")):
 		if next := b.next(i); next > 0 {
-			return []int{i, next}
+			return []int{i, next}, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // may reports whether a block may begin with a line, at a glance: most lines begin none.
@@ -139,19 +149,17 @@ var detailNames = set.Of("symbol", "location", "required", "found", "reason")
 
 // saysNothing reports whether a line ends in a place, or names one and says no more than that there is an error.
 func saysNothing(line string) bool {
-	if isLog(line) {
-		return false
-	}
 	if endsInPlace(line) {
-		return !startsAny(line, "at ", "❯", "-->", "# ", "In file included from ", "from ") // frames and the like
+		const more = "In file included from " // and other frames
+		return !startsAny(line, "at ", "❯", "-->", "# ", more, "from ") && !isLog(line)
 	}
 	if rest, _, ok := located(line); ok {
 		said := strings.ToLower(strings.Trim(rest, " :-"))
 		said, _ = strings.CutPrefix(said, "error")
 		said = strings.Trim(said, " :")
-		return said == "" || said == "failure" || said[0] == '[' && strings.HasSuffix(said, "]")
+		return (said == "" || said == "failure" || said[0] == '[' && strings.HasSuffix(said, "]")) && !isLog(line)
 	}
-	return strings.HasSuffix(line, ":") && strings.Contains(line, "Error at ") && hasPlaceIn(line)
+	return strings.HasSuffix(line, ":") && strings.Contains(line, "Error at ") && hasPlaceIn(line) && !isLog(line)
 }
 
 // below are the lines of the message below a place, up to an empty one.

@@ -12,7 +12,10 @@ type Known struct {
 	action.Known
 	ended  map[ending]Outcome
 	values map[string]string
-	tasks  map[[2]string][]action.Check // of commands of tasks, by their lines and folders
+	quotes map[quote]string
+	// reasons are by the output that they are of.
+	reasons map[string]string
+	tasks   map[[2]string][]action.Check // of commands of tasks, by their lines and folders
 	// wrapped are results out of the documents that they came in.
 	wrapped map[string]wrapped
 }
@@ -31,6 +34,45 @@ func (k *Known) Value(text string, read func(string) string) string {
 	}
 	k.values[text] = v
 	return v
+}
+
+// quote is all that a quote of what failed is made of.
+type quote struct {
+	text        string
+	failed, ran bool
+}
+
+// Quote is what made made of the output of a call that failed: as its source says, or of a command that ran.
+func (k *Known) Quote(text string, failed, ran bool, made func() string) string {
+	if k == nil {
+		return made()
+	}
+	key := quote{text, failed, ran}
+	if q, ok := k.quotes[key]; ok {
+		return q
+	}
+	if k.quotes == nil {
+		k.quotes = make(map[quote]string)
+	}
+	q := made()
+	k.quotes[key] = q
+	return q
+}
+
+// Reason is what [Reason] says of an output.
+func (k *Known) Reason(text string) string {
+	if k == nil {
+		return Reason(text)
+	}
+	if why, ok := k.reasons[text]; ok {
+		return why
+	}
+	if k.reasons == nil {
+		k.reasons = make(map[string]string)
+	}
+	why := Reason(text)
+	k.reasons[text] = why
+	return why
 }
 
 // ending is all that an outcome is read off.

@@ -84,13 +84,13 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case outcome.Rejected(text):
 		s.Text += Result + said(text)
 	case o.Told || o.Failed:
-		s.Text += Result + "failed: " + why(text, o)
+		s.Text += Result + "failed: " + w.why(text, o)
 	case s.Looked && a.Searches():
 		s.Text += cmp.Or(hits(a, text), looked(text, a.Args))
 	case s.Looked:
 		s.Text += looked(text, a.Args)
 	case a.Kind == action.Changes && !o.Passed:
-		s.Text += Result + "refused: " + why(text, o)
+		s.Text += Result + "refused: " + w.why(text, o)
 	case a.Kind == action.Changes:
 		s.Changed = lists.Map(a.Files, func(f action.File) string { return f.Path })
 	case a.Kind == action.Runs:
@@ -181,7 +181,7 @@ func ended(w *Work, a *action.Action, text string, o outcome.Outcome) Ended {
 	case !o.Failed || !blamed(a, text):
 		return Ended{Name: name, Checks: list}
 	}
-	why := cmp.Or(outcome.Reason(text), first(o.Lines, ""))
+	why := cmp.Or(w.harness.Known.Reason(text), first(o.Lines, ""))
 	return Ended{Name: name, Checks: list, Failed: true, Why: withTests(clip.Line(why, maxAnswer), text)}
 }
 
@@ -247,8 +247,8 @@ func ending(subject string) string {
 }
 
 // why is what a result says of what failed, and of why it did.
-func why(text string, o outcome.Outcome) string {
-	said, reason := clip.Line(first(o.Lines, text), maxAnswer), outcome.Reason(text)
+func (w *Work) why(text string, o outcome.Outcome) string {
+	said, reason := clip.Line(first(o.Lines, text), maxAnswer), w.harness.Known.Reason(text)
 	if reason != "" && !strings.Contains(said, reason) && !strings.Contains(reason, said) {
 		said += " / " + clip.Line(reason, maxAnswer)
 	}
