@@ -454,8 +454,17 @@ func (f finding) behind(before string) string {
 }
 
 // findings are the sentences of a text in which an agent says what it found.
-func findings(text string) (list []finding) {
-	if !saysFinding(text) {
+func findings(text string) []finding {
+	return sentencesThat(text, func(s string) bool { return saysFinding(s) && saysSomething(s) })
+}
+
+// saysSomething reports whether a sentence is long enough to say what was found.
+func saysSomething(s string) bool { return utf8.RuneCountInString(strings.TrimSpace(s)) >= minFinding }
+
+// sentencesThat are the sentences of a text, no questions, of which something is true. Where it is of none it is not
+// true of the text.
+func sentencesThat(text string, is func(string) bool) (list []finding) {
+	if !is(text) {
 		return nil
 	}
 	lines, _ := sayings(text)
@@ -467,7 +476,7 @@ func findings(text string) (list []finding) {
 		line := plain(bare)
 		said := slices.Collect(sentences(line))
 		for i, s := range said {
-			if saysFinding(s+" ") && !strings.HasSuffix(s, "?") && utf8.RuneCountInString(s) >= minFinding {
+			if is(s+" ") && !strings.HasSuffix(s, "?") {
 				text := s
 				if i+1 < len(said) && explaining().MatchString(said[i+1]) && strings.Contains(line, s+" "+said[i+1]) {
 					text += " " + said[i+1]
