@@ -16,6 +16,8 @@ const (
 	minLooked = 4 << 10
 	// bytesPerToken is a generous guess, which counting then corrects.
 	bytesPerToken = 5
+	// leastExcerpt is the part of an excerpt, one of so many, that stays whatever lines it cuts.
+	leastExcerpt = 3
 )
 
 // excerpts cuts the units of the pieces that were found to a budget in tokens. Each unit may take an
@@ -75,7 +77,7 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 		e.Text = whole[e.Start:e.End]
 		cost := q.count(e.Text)
 		if cost <= budget && (budget >= minExcerpt || len(e.Text) == len(whole)) {
-			start, end := r.index.Passage(e.Text, q.Text, len(e.Text)/2)
+			start, end := r.index.Passage(e.Text, q.Text, len(e.Text)/leastExcerpt)
 			e.Start, e.End = inLines(whole, e.Start, e.End, e.Start+start, e.Start+end)
 			e.Text = whole[e.Start:e.End]
 			return e, min(cost, q.count(e.Text))
@@ -102,7 +104,7 @@ func inLines(text string, start, end, first, last int) (int, int) {
 			at += n
 		}
 		if start > 0 && at >= start {
-			start = at
+			start = at + len(text[at:first]) - len(strings.TrimLeft(text[at:first], "\n"))
 			break
 		}
 	}
