@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestNumbers: figures for a person.
@@ -197,6 +202,20 @@ func TestCostLine(t *testing.T) {
 	} {
 		if got := costLine(tc.costs); got != tc.want {
 			t.Errorf("%s, want %s", got, tc.want)
+		}
+	}
+}
+
+// TestPreparationIsDocumented: docs/compact.md has every key of a preparation's JSON.
+func TestPreparationIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(shared.Root(t), "docs", "compact.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[strategies.Preparation]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !bytes.Contains(page, []byte("`"+key+"`")) {
+			t.Errorf("no %s", key)
 		}
 	}
 }
