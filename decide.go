@@ -19,7 +19,17 @@ type limits struct {
 	upperShare, lowerShare float64
 	// quiet is the largest session that starts no compaction.
 	quiet int
+	// targetOf is what the target is a share of, as [strategies.Preparation] has it.
+	targetOf string
 }
+
+// What targets are a share of.
+const (
+	ofWindow    = "window"
+	ofThreshold = "threshold"
+	ofSession   = "session"
+	ofNothing   = "named"
+)
 
 // maxTokens is the most that a caller can claim, so that sums do not overflow.
 const maxTokens = 1 << 40
@@ -61,13 +71,16 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	switch {
 	case req.Target == nil:
 		if (req.Force || req.Reason == abi.TriggerOverflow) && !req.Overrides.keepsLast() {
-			l.Target = min(l.Target, int(when.Lower*float64(tokens)))
+			if share := int(when.Lower * float64(tokens)); share < l.Target {
+				l.Target, l.targetOf = share, ofSession
+			}
 		}
 	case *req.Target < 0 || *req.Target > l.Upper:
 		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts",
 			*req.Target, l.Upper)
 	default:
 		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
+		l.targetOf = ofNothing
 		l.Newest = req.Reason == abi.TriggerOverflow
 	}
 	return l, nil
@@ -168,14 +181,16 @@ func (l *look) learnWindow(model string, counted int) {
 // kept free, or fractions of the window.
 func (l *limits) thresholds(when *When, scale Scale) {
 	l.Upper = int(when.Upper * float64(l.Window))
-	l.Target = int(when.Lower * float64(l.Window))
-	switch {
+	l.Target, l.targetOf = int(when.Lower*float64(l.Window)), ofWindow
+	switch share := func() int { return int(float64(l.Upper) * when.Lower / when.Upper) }; {
 	case when.MaxTokens > 0:
 		l.Upper = min(scale.counted(when.MaxTokens), l.Window)
-		l.Target = int(float64(l.Upper) * when.Lower / when.Upper)
+		l.Target, l.targetOf = share(), ofThreshold
 	case when.ReserveTokens > 0:
 		l.Upper = l.Window - scale.counted(when.ReserveTokens)
-		l.Target = min(l.Target, int(float64(l.Upper)*when.Lower/when.Upper))
+		if least := share(); least < l.Target {
+			l.Target, l.targetOf = least, ofThreshold
+		}
 	}
 	if when.absolute() { // plugins and reports get fractions in any mode
 		l.upperShare = float64(l.Upper) / float64(l.Window)

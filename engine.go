@@ -48,8 +48,8 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 // Prepare returns what a model's summary of the session would be made of if it were compacted now: the
 // previous summary, where the cut falls, what is summarized, which files it names; see
 // [strategies.Preparation]. It asks no model and no plugin, stores and audits nothing, and the next look
-// at the session is what it would have been. It does not look at the thresholds. Used and Exceeded of
-// the request are not looked at either.
+// at the session is what it would have been. It is told below the threshold too, and says whether the session is
+// (Due). Used and Exceeded of the request are not looked at.
 //
 // Where nothing can be summarized the cause of the error is [strategies.ErrNothing]: the session is within
 // its target, the last entry is a compaction, or no cut is valid. Other errors are those of a request
@@ -64,13 +64,15 @@ func (c *Compactor) Prepare(ctx context.Context, req Request) (*strategies.Prepa
 	if err != nil {
 		return nil, err
 	}
-	v, _, _ := shortenFixed(l, prune(l))
+	pruned := prune(l)
+	v, _, _ := shortenFixed(l, pruned)
 	made, err := l.summarize(floorOf(l)).Prepare(v, l.planner(v).budget(ctx, summarizerOf(l)))
 	if gaveUp := canceled(ctx); gaveUp != nil {
 		return nil, gaveUp
 	}
 	if made != nil {
-		made.TokensBefore = l.came.Total
+		made.TokensBefore, made.TokensPruned = l.came.Total, pruned.Total
+		made.TargetOf, made.Due = l.limits.targetOf, due(l, pruned.List)
 	}
 	return made, err
 }

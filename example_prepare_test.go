@@ -42,5 +42,5 @@ func ExampleCompactor_Prepare() {
 	}
 	// Output:
 	// 48 messages from step0 on; kept from step48 on; in a turn: true
-	// summarize: nothing to summarize: the session is within its target
+	// summarize: nothing to summarize: the session of 1332 tokens is within its target of 60000
 }

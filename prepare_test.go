@@ -102,6 +102,50 @@ func TestPrepareTells(t *testing.T) {
 	}
 }
 
+// TestPrepareTellsDue: a preparation says where a compaction starts, whether the session is there, and what its target
+// is worked out from.
+func TestPrepareTellsDue(t *testing.T) {
+	features.Proves(t, "T4")
+	msgs, cost := worked(12), 0
+	for i := range msgs {
+		cost += wordCounter{}.Message(&msgs[i])
+	}
+	type ask = kagewasm.Request
+	named := cost / 10
+	for why, tc := range map[string]struct {
+		window int
+		change func(*ask, *kagewasm.Policy)
+		of     string
+		due    bool
+		target int
+	}{
+		"reached":     {cost, nil, "window", true, cost * 6 / 10},
+		"not reached": {cost * 3 / 2, nil, "window", false, cost * 9 / 10},
+		"asked for": {cost * 5, func(r *ask, _ *kagewasm.Policy) { r.Force = true },
+			"session", true, cost * 6 / 10},
+		"named": {cost * 5, func(r *ask, _ *kagewasm.Policy) { r.Target = &named },
+			"named", false, named},
+		"in tokens": {cost * 5, func(_ *ask, p *kagewasm.Policy) { p.When.MaxTokens = cost },
+			"threshold", false, cost * 60 / 85},
+		"switched off": {cost, func(_ *ask, p *kagewasm.Policy) { p.Disabled = true },
+			"window", false, cost * 6 / 10},
+	} {
+		req := request(tc.window, msgs)
+		var policy kagewasm.Policy
+		if tc.change != nil {
+			tc.change(&req, &policy)
+		}
+		p, err := newCompactor(t, kagewasm.Options{Policy: policy}).Prepare(t.Context(), req)
+		if err != nil {
+			t.Fatalf("%s: %v", why, err)
+		}
+		if p.Due != tc.due || p.TargetOf != tc.of || max(p.Target-tc.target, tc.target-p.Target) > 1 ||
+			p.Window != tc.window || p.TokensPruned != cost {
+			t.Errorf("%s: due %v, target %d of %s, window %d; want %+v", why, p.Due, p.Target, p.TargetOf, p.Window, tc)
+		}
+	}
+}
+
 // TestPrepareTellsNone: there is no preparation where the last entry is a compaction or no cut is valid, and the error
 // says which.
 func TestPrepareTellsNone(t *testing.T) {

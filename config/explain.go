@@ -82,7 +82,8 @@ type Explanation struct {
 	// configuration has for it.
 	Agent string `json:"agent"`
 	Known string `json:"known"`
-	File  string `json:"file"`
+	// File is the configuration, empty where there is none.
+	File string `json:"file"`
 	// Plugins are all that take part, the compactor first.
 	Plugins  []string  `json:"plugins"`
 	Writer   Writer    `json:"writer"`

@@ -39,7 +39,10 @@ func (w Writer) String() string {
 	if w.Model != "" {
 		model = "model " + w.Model
 	}
-	line := model + " with " + w.Prompt
+	line := model
+	if w.Prompt != "" {
+		line += " with " + w.Prompt
+	}
 	switch {
 	case w.PruneOnly:
 		return "none: this agent's sessions are only pruned"

@@ -110,7 +110,8 @@ func TestAnswer(t *testing.T) {
 		{"where it is from, and the passage", storedSession(), "ErrConflict", []string{
 			"1. message a1, call of run by assistant, 2026-03-14T15:09:26Z, superseded by c1\n| {\"command\":\"go test " +
 				"./internal/store\"}\n",
-			"1. message t1, result of run, superseded by c1, bytes ", " of 12", "| --- FAIL: TestReserve: ErrConflict: " +
+			"2. message t1, result of run, superseded by c1, bytes ", " of 12", ", beside 1\n| ok pkg/x 0.01s\n",
+			"| --- FAIL: TestReserve: ErrConflict: " +
 				"version 7 wanted, 8 found\n"}},
 		{"nothing is like it", storedSession(), "xylophone", []string{"Nothing that was superseded has to do with that"}},
 		{"nothing was superseded", storedSession()[:1], "store", []string{"Nothing was superseded"}},
@@ -132,7 +133,7 @@ func TestAnswer(t *testing.T) {
 
 // heading is a line of an answer that the host wrote.
 var heading = regexp.MustCompile(`^\d+\. message \S+, (call of \S+ by )?` +
-	`(user|assistant|tool|result of \S+)(, kind \S+)?(, \S+)?, superseded by \S+(, bytes \d+ to \d+ of \d+)?$`)
+	`(user|assistant|tool|result of \S+)(, kind \S+)?(, \S+)?, superseded by \S+(, bytes \d+ to \d+ of \d+)?(, beside \d+)?$`)
 
 // TestAnswerIsData: whatever a session holds, an answer to recall is one
 // frame, in which each line is the host's heading or, behind a bar, a part of

@@ -2,6 +2,8 @@ package session
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -14,6 +16,8 @@ const (
 	minLooked = 4 << 10
 	// bytesPerToken is a generous guess, which counting then corrects.
 	bytesPerToken = 5
+	// leastExcerpt is the part of an excerpt, one of so many, that stays whatever lines it cuts.
+	leastExcerpt = 3
 )
 
 // excerpts cuts the units of the pieces that were found to a budget in tokens. Each unit may take an
@@ -73,7 +77,10 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 		e.Text = whole[e.Start:e.End]
 		cost := q.count(e.Text)
 		if cost <= budget && (budget >= minExcerpt || len(e.Text) == len(whole)) {
-			return e, cost
+			start, end := r.index.Passage(e.Text, q.Text, len(e.Text)/leastExcerpt)
+			e.Start, e.End = inLines(whole, e.Start, e.End, e.Start+start, e.Start+end)
+			e.Text = whole[e.Start:e.End]
+			return e, min(cost, q.count(e.Text))
 		} else if cost <= budget {
 			break
 		}
@@ -81,6 +88,69 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 	}
 	e.Text, e.Start, e.End = "", 0, 0
 	return e, 0
+}
+
+// inLines narrows a part of a text to whole lines, or where it holds no ends of any to whole sentences, but not into
+// [first, last), which tells most.
+func inLines(text string, start, end, first, last int) (int, int) {
+	from := max(0, start-maxStop)
+	for _, stop := range []func(string) int{lineEnd, sentenceEnd} {
+		at := from
+		for at < start { // a line may begin there already
+			n := stop(text[at:first])
+			if n == 0 {
+				break
+			}
+			at += n
+		}
+		if start > 0 && at >= start {
+			start = at + len(text[at:first]) - len(strings.TrimLeft(text[at:first], "\n"))
+			break
+		}
+	}
+	for _, stop := range []func(string) int{lineEnd, sentenceEnd} {
+		at := last
+		for n := stop(text[at:end]); n > 0; n = stop(text[at:end]) {
+			at += n
+		}
+		if end < len(text) && at > last {
+			return start, max(last, len(strings.TrimSuffix(strings.TrimRight(text[:at], "\n "), `\n`)))
+		}
+	}
+	return start, end
+}
+
+// maxStop is how long what ends a line or a sentence may be, in bytes.
+const maxStop = 4
+
+// lineEnd is how many bytes of a text the first line has, with its end: those in the JSON of a call have one too. It is
+// 0 where none ends.
+func lineEnd(text string) int {
+	for i := range len(text) {
+		switch {
+		case text[i] == '\n':
+			return i + 1
+		case text[i] == '\\' && strings.HasPrefix(text[i:], `\n`):
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// sentenceEnd is the same for a sentence.
+func sentenceEnd(text string) int {
+	for i, r := range text {
+		switch r {
+		case '.', '!', '?':
+			rest := strings.TrimLeft(text[i+1:], `)"'`)
+			if strings.HasPrefix(rest, " ") {
+				return len(text) - len(rest) + 1
+			}
+		case '。', '！', '？':
+			return i + utf8.RuneLen(r)
+		}
+	}
+	return 0
 }
 
 // count returns the tokens of a text.

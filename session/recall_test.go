@@ -113,6 +113,26 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+// TestWholeLines: an excerpt begins and ends with whole lines, or with whole sentences where the text has no lines.
+func TestWholeLines(t *testing.T) {
+	features.Proves(t, "N9")
+	lines := strings.Repeat("the ferry left the harbour on time\n", 200)
+	prose := strings.Repeat("The ferry left the harbour (on time.) ", 200)
+	for _, tc := range []struct{ why, text, end string }{
+		{"lines", lines + "a zebra at the pier\n" + lines, "\n"},
+		{"lines in the arguments of a call", strings.ReplaceAll(lines+"a zebra at the pier\n"+lines, "\n", ` \n`), `\n`},
+		{"sentences", prose + "A zebra stood at the pier. " + prose, ") "},
+	} {
+		got := session.Recall([]session.StoredMessage{gone("m1", abi.RoleUser, tc.text)},
+			session.RecallQuery{Text: "zebra", Tokens: 100})
+		e := got[0].Pieces[0]
+		if !strings.Contains(e.Text, "zebra") || len(e.Text) < 100 || !strings.HasSuffix(tc.text[:e.Start], tc.end) ||
+			!strings.HasPrefix(tc.text[e.End:], strings.TrimPrefix(tc.end, ")")) {
+			t.Errorf("%s: %q between %q and %q", tc.why, e.Text, tc.text[e.Start-10:e.Start], tc.text[e.End:e.End+10])
+		}
+	}
+}
+
 // TestNotSearched: what no model saw, and the frames that compactions wrote,
 // are not recalled; summaries that a log brought along are.
 func TestNotSearched(t *testing.T) {

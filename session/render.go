@@ -33,16 +33,21 @@ func (r *recall) answer(q RecallQuery, budget int) string {
 	return sayNoRoom
 }
 
-// render writes units one after the other: each piece under a line that says where it is from, with a
-// bar before each of its own lines.
+// render writes units one after the other: each piece under a line with a number of its own that says where it is
+// from, and to which other one it belongs, with a bar before each of its own lines.
 func render(list []Recalled) string {
 	var b strings.Builder
-	for n, u := range list {
-		for i, p := range u.Pieces {
-			if n+i > 0 {
+	n := 0
+	for _, u := range list {
+		first := n + 1
+		for _, p := range u.Pieces {
+			if n++; n > 1 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "%d. %s", n+1, origin(&p))
+			fmt.Fprintf(&b, "%d. %s", n, origin(&p))
+			if n > first {
+				fmt.Fprintf(&b, ", beside %d", first)
+			}
 			if p.Text != "" {
 				b.WriteString("\n" + quote(p.Text))
 			}

@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,8 +14,19 @@ import (
 // Preparation is what a model's summary of a session would be made of: all that is known before a model
 // is asked. Lists of ids are in session order.
 type Preparation struct {
-	// TokensBefore is what the whole request costs now.
+	// TokensBefore is what the whole request costs now, TokensPruned what it costs once old tool output is shortened,
+	// which comes first.
 	TokensBefore int `json:"tokens_before"`
+	TokensPruned int `json:"tokens_pruned"`
+	// Window is how much a request may have, StartsAt where a compaction starts, Target what it goes down to.
+	Window   int `json:"window"`
+	StartsAt int `json:"starts_at"`
+	Target   int `json:"target"`
+	// TargetOf is what Target is a share of: "window"; "threshold" where that is a number of tokens; "session", what
+	// there is, where somebody asks for a compaction of less than a window; or "named", a number that the request has.
+	TargetOf string `json:"target_of"`
+	// Due says whether a look would compact: the threshold is passed, or the request asks for a compaction.
+	Due bool `json:"due"`
 	// Previous is the id of the latest earlier summary that goes, and PreviousSummary its text, which
 	// the model brings up to date. They are empty where there is none.
 	Previous        string `json:"previous,omitempty"`
@@ -47,7 +59,8 @@ func (s Summarize) Prepare(v *View, b Budget) (*Preparation, error) {
 		return nil, c.err
 	}
 	p := c.ready.public()
-	p.TokensBefore = v.Total
+	p.TokensBefore, p.TokensPruned = v.Total, v.Total
+	p.Window, p.StartsAt, p.Target = v.Window, v.Upper, v.Target
 	if b.Read != nil {
 		files := b.Read(c.gone, c.edits).Files().Merged()
 		p.Files = abi.Files{Read: append(p.Files.Read, files.Read...), Modified: append(p.Files.Modified, files.Modified...)}
@@ -116,7 +129,7 @@ type preparation struct {
 func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	switch {
 	case v.Fits() && !cfg.older:
-		return nil, nothing("the session is within its target")
+		return nil, nothing(fmt.Sprintf("the session of %d tokens is within its target of %d", v.Total, v.Target))
 	case endsInSummary(v.Messages):
 		return nil, nothing("the session ends in a summary")
 	}

@@ -114,7 +114,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 		"configuration's, else %v, or as much below a low --upper)", kagewasm.DefaultLower))
 	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
 	fs.IntVar(&f.target, "target", 0,
-		"`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
+		"`TOKENS` to get down to, the note among them (default: lower x window). 0 is no size: all goes but what is "+
+			"pinned, the current turn too, and the note has its usual room; so a small number may leave less than 0")
 	fs.IntVar(&f.noteTokens, "note-tokens", 0, "budget of what the host writes in the note, in `TOKENS`, at most half "+
 		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, the "+
 		"last failures beside it, and what no message has room in); 0 writes none")
@@ -140,8 +141,9 @@ func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
 	fs.BoolVar(&f.dryRun, "dry-run", false,
 		"say what would be done, and write nothing but the report; models and plugins are asked all the same")
-	fs.BoolVar(&f.prepare, "prepare", false, "show what a model's summary would be made of (the cut, what is summarized, "+
-		"the summary before, the files), and ask no model and no plugin; nothing is written")
+	fs.BoolVar(&f.prepare, "prepare", false, "show what a model's summary would be made of (whether the threshold is "+
+		"reached, the target, the cut, what is summarized, the summary before, the files), below the threshold too, and "+
+		"ask no model and no plugin; nothing is written")
 	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fs.BoolVar(&f.asJSON, "json", false,

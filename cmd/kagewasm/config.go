@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -138,7 +140,8 @@ func newConfigExplain(e env) *cobra.Command {
 		Short: "Show what holds for an agent, and where each value comes from",
 		Long: `Show every setting of an agent as it holds: from the file with line and column,
 inherited from an agent above it, from a profile, from a flag, or by default.
-AGENT is its path, such as main/reviewer; without one it is the main agent.`,
+AGENT is its path, such as main/reviewer; without one it is the main agent. Where
+there is no file it is what holds then.`,
 		Example: `  kagewasm config explain main/reviewer
   kagewasm config explain --set compaction.upper_threshold=0.7 --json`,
 		Args: oneArgOrNone("AGENT"),
@@ -147,12 +150,19 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 				return ui.Usagef("config explain: give AGENT or --agent, not both")
 			}
 			c, err := f.load()
+			none := f.path == "" && argOr(args, agent) == "" && errors.Is(err, fs.ErrNotExist)
+			if none {
+				c, err = config.None(".")
+			}
 			if err != nil {
 				return err
 			}
 			x, err := c.Explain(argOr(args, agent), sets...)
 			if err != nil {
 				return err
+			}
+			if none {
+				x.File = ""
 			}
 			return show(e, asJSON, x, ui.Explanation)
 		},

@@ -139,10 +139,10 @@ func (f *plugFlags) again(e env, p plugged) string {
 	words := []string{"kagewasm", "install", p.agent.Name}
 	refs, _ := keptPlugins(e, p.record.Calls)
 	for _, ref := range refs {
-		words = append(words, "--plugin", plug.Quoted(ref))
+		words = append(words, "--plugin", ui.Quoted(ref))
 	}
 	if f.state != "" {
-		words = append(words, "--state", plug.Quoted(f.state))
+		words = append(words, "--state", ui.Quoted(f.state))
 	}
 	return strings.Join(words, " ")
 }
@@ -184,11 +184,11 @@ func fixOf(err error, c plug.Calls, again string) string {
 	if i < 0 || i+1 == len(c.Policy) || !strings.Contains(err.Error(), c.Policy[i+1]) {
 		return again
 	}
-	settings := plug.Quoted(c.Policy[i+1])
+	settings := ui.Quoted(c.Policy[i+1])
 	if _, serr := os.Stat(c.Policy[i+1]); serr != nil {
 		return again
 	}
-	return "mv " + settings + " " + plug.Quoted(c.Policy[i+1]+".old") + " && " + again + ": or correct it there"
+	return "mv " + settings + " " + ui.Quoted(c.Policy[i+1]+".old") + " && " + again + ": or correct it there"
 }
 
 // answers looks at the proxy that an agent has for its provider.

@@ -15,11 +15,12 @@ func newLost(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lost ID",
 		Short: "Show what compactions took from the model's view, the weightiest first",
-		Long: `List what the superseded messages of a session said: rules and decisions of people,
-decisions of the agent, failures that did not pass later, files that were changed, and
-then the rest, each with the message it stood in. kagewasm recall ID --message MID
-prints a message whole, and kagewasm undo brings all back. A note may tell some of it
-all the same.`,
+		Long: `List what the superseded messages of a session said: rules, decisions and corrections
+of people, and calls that they did not allow; what the agent decided and found; failures
+that did not pass later; files that were changed; and then the rest, what people said
+first. Each stands with its message: kagewasm recall ID --message MID prints that
+whole, and kagewasm undo brings all back. Rules and decisions are known by their words,
+in some ten languages. A note may tell some of it all the same.`,
 		Example: `  kagewasm lost s-0123456789ab
   kagewasm lost s-0123456789ab --grep 'port|5433'`,
 		Args: exactArgs("ID"),

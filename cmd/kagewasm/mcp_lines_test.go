@@ -4,10 +4,44 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 )
+
+// begin is how a client begins.
+const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// TestMCPInputEnds: what was asked before the input ended is answered, all of it, and the server ends then.
+func TestMCPInputEnds(t *testing.T) {
+	h := newToolHome(t, longSession(120))
+	in := begin + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	for i, tool := range []string{`"recall","arguments":{"query":"step7"}`, `"lost"`, `"status"`, `"compact"`} {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`+"\n", i+2, tool)
+	}
+	var out bytes.Buffer
+	if code := doMain(t.Context(), []string{"mcp", "--no-config"}, env{stdin: strings.NewReader(in), stdout: &out,
+		stderr: io.Discard, stateHome: h.state}); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	answers := make(map[int]bool)
+	for line := range bytes.Lines(out.Bytes()) {
+		var a struct {
+			ID     int
+			Result struct{ IsError bool }
+			Error  any
+		}
+		if err := json.Unmarshal(line, &a); err != nil || a.Error != nil || a.Result.IsError {
+			t.Errorf("%s: %v", line, err)
+		}
+		answers[a.ID] = true
+	}
+	if len(answers) != 5 {
+		t.Errorf("answers to %v of 5", answers)
+	}
+}
 
 // TestMCPGoesOn: a line that is no message is answered as JSON-RPC 2.0 has it, and the server
 // goes on.
@@ -38,8 +72,6 @@ func TestMCPGoesOn(t *testing.T) {
 		}
 		return a
 	}
-	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
-		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	for _, tc := range []struct {
 		why, line string
 		code      int

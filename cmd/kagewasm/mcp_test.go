@@ -201,6 +201,7 @@ func TestMCPArguments(t *testing.T) {
 var ours = regexp.MustCompile(`^(Session "([^"\\\n]|\\.){1,200}"(, the latest [a-z :]+)?\.|` +
 	`<(/?)injected-[0-9a-f]{16}( from="kagewasm:[a-z]+")?>|\[[^\]]+\]||` +
 	`Nothing was changed: this is what would be done\.|\d+ tokens to \d+, \d+ messages to \d+, by drop\.|` +
+	`By itself a compaction starts at \d+ tokens: this one was made because you asked\.|` +
 	`\d+\. [a-z ]*:? ?message \S+, .*|message \S+, .*|\{"session":.*\}|\d+ more are not shown)$`)
 
 // TestMCPHostile: what a session says, and what it calls itself and its parts, stays data, and bounded.
@@ -319,8 +320,9 @@ func TestMCPCompact(t *testing.T) {
 		t.Fatalf("%+v, was %+v: %s", after, before, text)
 	}
 	if want := fmt.Sprintf("%d tokens to %d", before.Tokens, after.Tokens); !strings.Contains(text, want) ||
-		!strings.Contains(text, "kind compaction_summary") {
-		t.Errorf("no %q, or no note: %s", want, text)
+		!strings.Contains(text, "kind compaction_summary") ||
+		!strings.Contains(text, "starts at 6800 tokens: this one was made because you asked") {
+		t.Errorf("no %q, no note or no threshold: %s", want, text)
 	}
 	h.kagewasm(t, "undo", after.Key)
 	if undone := h.session(t); undone.Messages != before.Messages || undone.Compactions != 1 {
@@ -459,7 +461,7 @@ func TestMCPHeld(t *testing.T) {
 func TestMCPSomeTools(t *testing.T) {
 	features.Proves(t, "N9")
 	h := newToolHome(t, longSession(120))
-	c := h.connect(t, func(f *mcpFlags) { f.tools = []string{"status", "compact"} })
+	c := h.connect(t, func(f *mcpFlags) { f.tools = []string{"status", " compact "} })
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "compact" || list.Tools[1].Name != "status" {
 		t.Fatalf("%v %v", list, err)

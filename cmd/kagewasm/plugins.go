@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/near"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
 	"github.com/kagewasm/kagewasm/store/kv"
@@ -318,7 +319,11 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 		}
 		knob, ok := m.Knobs[name]
 		if !ok {
-			return nil, ui.Usagef("knob %q: %s has no such knob (see kagewasm inspect)", s, m.Name)
+			says := m.Name + " has no such knob"
+			if meant := near.To(name, slices.Collect(maps.Keys(m.Knobs)), 1); meant != nil {
+				says += ": did you mean " + meant[0] + "?"
+			}
+			return nil, ui.Usagef("knob %q: %s (see kagewasm inspect)", s, says)
 		}
 		raw, err := knob.Parse(value)
 		if err != nil {

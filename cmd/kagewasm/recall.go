@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/owner"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -129,6 +130,9 @@ func (f *recallFlags) stored(ctx context.Context, e env, id string) (list []sess
 		}
 		return err
 	})
+	if errors.As(err, new(*owner.Error)) {
+		return nil, err // whether it is stored there nobody looks
+	}
 	if code := ui.ExitCode(err); err != nil && code == ui.ExitUsage {
 		return nil, &abi.Error{
 			Code: abi.CodeBadInput, Op: "recall", Message: id + ": there is no such file, and no stored session", Err: err,

@@ -266,11 +266,16 @@ func (t *try) replay(
 	}
 	row = &ui.ReplayedWay{ReplayedSum: ui.ReplayedSum{Way: t.name}, Model: m.model.Name(),
 		ContextWindow: m.model.ContextWindow, Window: m.opts.Policy.When.Window(m.model.ContextWindow)}
+	session := abi.Session{ID: record.ID(file), AgentPath: t.flags.agent, Model: m.model.Name(),
+		ContextWindow: m.model.ContextWindow}
+	limits, err := compactor.Limits(session)
+	if err != nil {
+		return nil, err
+	}
+	row.StartsAt = limits.Upper
 	row.Stats, err = replay.Run(ctx, replay.Options{
 		Compactor: compactor, Counter: m.counter, Messages: file.Messages, Overhead: m.tools.Tokens + t.flags.overhead,
-		Session: abi.Session{ID: record.ID(file), AgentPath: t.flags.agent, Model: m.model.Name(),
-			ContextWindow: m.model.ContextWindow},
-		Prices: m.model.Prices, TokenScale: m.model.TokenScale, Observe: row.Observe,
+		Session: session, Prices: m.model.Prices, TokenScale: m.model.TokenScale, Observe: row.Observe,
 	})
 	return row, err
 }

@@ -265,6 +265,33 @@ func TestReplayShows(t *testing.T) {
 	}
 }
 
+// TestReplayComparesNothing: where no call reaches the threshold the command says so, and which window shows a
+// difference.
+func TestReplayComparesNothing(t *testing.T) {
+	features.Proves(t, "N3")
+	path := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
+	const said = "note nothing is compared: no call reached the 108,800 tokens at which a compaction starts. " +
+		"--window 29000, "
+	_, out, stderr := typed(t, nil, "replay", path, "--no-config")
+	if !strings.Contains(string(out), said) {
+		t.Errorf("%s: it does not say %q:\n%s", stderr, said, out)
+	}
+	for window, compared := range map[string]bool{"128000": false, "29000": true} {
+		r, _ := replayed(t, path, "--no-config", "--window", window)
+		if got := r.Sessions[0]; got.Compared != compared || got.Ways[0].StartsAt == 0 {
+			t.Errorf("window %s: %+v", window, got)
+		}
+	}
+	_, out, _ = typed(t, nil, "replay", path, "--no-config", "--window", "29000")
+	if strings.Contains(string(out), "nothing is compared") {
+		t.Errorf("%s", out)
+	}
+	_, out, _ = typed(t, nil, "replay", path, "--no-config", "--window", "29000", "--with", "none")
+	if !strings.Contains(string(out), "nothing is compared: no way compacted or shortened anything") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestReplayRefuses: what makes no sense is said before anything is replayed, with what would.
 func TestReplayRefuses(t *testing.T) {
 	features.Proves(t, "N3")
@@ -396,7 +423,7 @@ func TestReplayIsAsDocumented(t *testing.T) {
 		"--window", "32000", "--model", "claude-sonnet-4-5", "--with", "prune", "--with", "drop", "--with",
 		"drop,upper=0.6,lower=0.3")
 	rows := fields(string(out))
-	if code != 0 || len(rows) != 8 {
+	if code != 0 || len(rows) != 9 {
 		t.Fatalf("exit code %d, %s\n%s", code, stderr, out)
 	}
 	for _, row := range rows {

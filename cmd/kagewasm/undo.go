@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -38,6 +39,11 @@ compacted where nothing else was done to it.`,
 						return h.Redo(c.Context())
 					}
 					record, err := h.Undo(c.Context())
+					if e := abi.AsError(err); err != nil && e.Code == abi.CodeUsage {
+						e.Hint = "kagewasm sessions context " + ui.Quoted(one.Key) + " --out FILE writes it as it is; --redo takes an " +
+							"undo back"
+						return e
+					}
 					if err == nil {
 						v.Compaction, v.Restored = record.ID, len(record.Superseded)
 					}

@@ -9,8 +9,6 @@ import (
 )
 
 const (
-	// lastFailures is how many failed calls are looked for after a compaction.
-	lastFailures = 20
 	// verbatim is how much of a text has to be there, in characters.
 	verbatim = 200
 	// nameOf is how much of a command or subject has to be: enough to tell it
@@ -139,16 +137,14 @@ func head(s string, n int) string {
 	return s
 }
 
-// retention looks for the last failures that are gone from the list in it.
+// retention looks for all failures that are gone from the list in it.
 func (r *run) retention(v *view) {
-	left := lastFailures
 	calls := r.log.until(r.at)
-	for i := len(calls) - 1; i >= 0 && left > 0; i-- {
+	for i := range calls {
 		c := &calls[i]
 		if c.failure == nil || v.holds(c) {
 			continue
 		}
-		left--
 		if len(c.failure.tried) > 0 {
 			r.stats.Failed.add(v.says(c.failure.tried...))
 		}

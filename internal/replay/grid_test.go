@@ -129,7 +129,7 @@ func TestReplay(t *testing.T) {
 			})
 		}
 	})
-	// Below that the last twenty failures do not fit beside the rest of a note.
+	// Below that the failures do not all fit beside the rest of a note.
 	t.Run("failures", func(t *testing.T) {
 		for key, s := range results.sums {
 			if key.strategy == "delegate" || key.window < 64_000 {

@@ -143,6 +143,14 @@ func TestRetention(t *testing.T) {
 			}
 		})
 	}
+	var many []abi.Message
+	for i := range 30 {
+		many = append(many, did(fmt.Sprint("x", i), fmt.Sprintf(`{"command":"go test ./pkg%d"}`, i), "FAILED: no lease")...)
+	}
+	msgs := work(many, says("Go on."))
+	if s := run(t, options(t, msgs, oneCompaction(msgs, 1), bare)); s.Failed.Of != 30 || s.Errors.Of != 30 {
+		t.Errorf("of 30 failures %+v and %+v are counted", s.Failed, s.Errors)
+	}
 	if (replay.Share{}).Percent() != 100 || (replay.Share{Of: 4, Whole: 3}).Percent() != 75 {
 		t.Error("shares are shares")
 	}

@@ -55,9 +55,9 @@ type Stats struct {
 	wordsKept float64 // in sum
 	// Summaries that have all their sections. They are counted only where Options.Missing says what these are.
 	Summaries Share `json:"summary_completeness,omitzero"`
-	// Failed are failed approaches still named after a compaction: of the last
-	// 20 calls that failed and are gone from view, those whose command or
-	// subject the list still holds word for word.
+	// Failed are failed approaches still named after a compaction: of all calls
+	// that failed and are gone from view, those whose command or subject the
+	// list still holds word for word.
 	Failed Share `json:"failed_approach_retention"`
 	// Errors are the texts of the same failures, up to 200 characters each.
 	Errors Share `json:"error_retention"`

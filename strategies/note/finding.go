@@ -31,11 +31,20 @@ func (f finding) behind(before string) string {
 	return said
 }
 
-// findings are the sentences of a text in which an agent says what it found.
-func findings(text string) (list []finding) {
+// findings are the sentences of a text in which an agent says what it found, decided, or tried in vain.
+func findings(text string) []finding {
 	if !mayFind(text) {
 		return nil
 	}
+	return sentencesThat(text, func(s string) bool {
+		n := utf8.RuneCountInString(s)
+		return n >= minFinding && saysFinding(s) || n >= minWeighty && isWeighty(s+" ")
+	})
+}
+
+// sentencesThat are the sentences of a text, no questions, of which something is true, each with the one before or
+// behind it where one says little without the other.
+func sentencesThat(text string, is func(string) bool) (list []finding) {
 	lines, _ := sayings(text)
 	for _, l := range lines {
 		if isHeading(l.text) || l.text[0] == '|' {
@@ -45,15 +54,10 @@ func findings(text string) (list []finding) {
 		line := plain(bare)
 		said := slices.Collect(sentences(line))
 		for i, s := range said {
-			weighty := isWeighty(s + " ")
-			least := minFinding
-			if weighty {
-				least = minWeighty
-			}
-			if !weighty && !saysFinding(s) || strings.HasSuffix(s, "?") || utf8.RuneCountInString(s) < least {
+			if strings.HasSuffix(s, "?") || !is(s) {
 				continue
 			}
-			text, begins := s, strings.HasPrefix(line, s)
+			text, begins, weighty := s, strings.HasPrefix(line, s), isWeighty(s+" ")
 			if i > 0 && weighty && pronoun().MatchString(s) && strings.Contains(line, said[i-1]+" "+s) {
 				text, begins = shortened(said[i-1], maxSaid)+" "+s, begins || strings.HasPrefix(line, said[i-1])
 			}
@@ -72,6 +76,9 @@ func mayFind(text string) bool {
 	low := lower(text)
 	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low)
 }
+
+// saysSomething reports whether a sentence is long enough to say what was found.
+func saysSomething(s string) bool { return utf8.RuneCountInString(strings.TrimSpace(s)) >= minFinding }
 
 // saysFinding reports whether a sentence says what an agent found, decided, or did that came to nothing.
 func saysFinding(s string) bool {

@@ -2,6 +2,7 @@ package note_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +92,112 @@ func TestLosses(t *testing.T) {
 	want := "[rule u1 decision a2 failure r4 file a3 message a1 message r3 message a4]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// lossesOf are the losses of a kind, where all but the task goes.
+func lossesOf(t *testing.T, kind note.LossKind, msgs ...abi.Message) (texts []string) {
+	t.Helper()
+	msgs = append([]abi.Message{{ID: "task", Role: abi.RoleUser, Content: abi.Text("Make the parcels count right.")}},
+		msgs...)
+	s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+	for i := range s.Gone {
+		s.Gone[i] = i > 0
+	}
+	for _, l := range note.Losses(t.Context(), s) {
+		if l.Kind == kind {
+			texts = append(texts, l.Message+": "+l.Text)
+		}
+	}
+	return texts
+}
+
+func words(id string, role abi.Role, text string) abi.Message {
+	return abi.Message{ID: id, Role: role, Content: abi.Text(text)}
+}
+
+// TestLostRules: what persons said must be, with the heading of its list, what they corrected and what they did not
+// allow; then what may be a rule. What is said again is told once, where it was said last.
+func TestLostRules(t *testing.T) {
+	features.Proves(t, "N14")
+	push := abi.Message{ID: "a1", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c1", Name: "Bash",
+		Arguments: `{"command":"git push --force"}`}}}
+	refused := words("r1", abi.RoleTool, "The user doesn't want to proceed with this tool use. The tool use was rejected.")
+	refused.ToolCallID, refused.IsError = "c1", true
+	got := lossesOf(t, note.LostRule,
+		words("u1", abi.RoleUser, "I think the columns should be integers."),
+		words("u2", abi.RoleUser, "Never delete the table."),
+		push, refused,
+		words("u3", abi.RoleUser, "no, put it into the other container"),
+		words("u4", abi.RoleUser, "For the release:\n- sign the archives\n- tag the commit"),
+		words("u5", abi.RoleUser, "Never delete the table."),
+	)
+	want := []string{"r1: not allowed: `git push --force`", "u3: no, put it into the other container",
+		"u4: For the release: sign the archives", "u4: For the release: tag the commit", "u5: Never delete the table.",
+		"u1: I think the columns should be integers."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if failures := lossesOf(t, note.LostFailure, push, refused); len(failures) > 0 {
+		t.Errorf("what a person did not allow is no failure: %q", failures)
+	}
+}
+
+// TestLostDecisions: what the agent decided and found is known by its words for that, and not by those that bind
+// persons: it announces steps with these.
+func TestLostDecisions(t *testing.T) {
+	features.Proves(t, "N14")
+	for _, tc := range []struct {
+		says string
+		lost bool
+	}{
+		{"I chose SQLite.", true},
+		{"The fix is simple: use queueMessage instead of appendMessage while it streams.", true},
+		{"The root cause is that the lease is read before the clock is.", true},
+		{"Let's run the tests again to see the real failures.", false},
+		{"Now let me make sure that the rules are always read.", false},
+		{"Now I update the plan to create main-new.ts instead of changing main.ts:", false},
+		{"Shall we use integers instead of text for the columns of the leases?", false},
+		{"I see the issue.", false},
+	} {
+		if got := lossesOf(t, note.LostDecision, words("a1", abi.RoleAssistant, tc.says)); (len(got) == 1) != tc.lost {
+			t.Errorf("%q: %q", tc.says, got)
+		}
+	}
+}
+
+// TestLostFilesHaveTheirPlace: a file is listed with the call that changed it last, also where that names it by a part
+// of its path, and not with a later one that only reads it.
+func TestLostFilesHaveTheirPlace(t *testing.T) {
+	features.Proves(t, "N14")
+	call := func(n, name, args, result string) []abi.Message {
+		r := words("r"+n, abi.RoleTool, result)
+		r.ToolCallID = "c" + n
+		return []abi.Message{{ID: "a" + n, Role: abi.RoleAssistant,
+			ToolCalls: []abi.ToolCall{{ID: "c" + n, Name: name, Arguments: args}}}, r}
+	}
+	got := lossesOf(t, note.LostFile, slices.Concat(
+		call("1", "Write", `{"file_path":"/src/kw/store/lease.go","content":"x"}`, "ok"),
+		call("2", "Bash", `{"command":"cd /src/kw && cp /tmp/lease.go store/lease.go"}`, "Process exited with code 0"),
+		call("3", "Write", `{"file_path":"/src/kw/a.go","content":"x"}`, "ok"),
+		call("4", "Read", `{"file_path":"/src/kw/store/lease.go"}`, "x"),
+	)...)
+	if want := []string{"a2: /src/kw/store/lease.go", "a3: /src/kw/a.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestLostRest: of the rest what persons said comes first, then what the agent said, then calls and results.
+func TestLostRest(t *testing.T) {
+	features.Proves(t, "N14")
+	looked := abi.Message{ID: "a1", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c1", Name: "Read",
+		Arguments: `{"file_path":"a.go"}`}}}
+	result := words("r1", abi.RoleTool, "package a")
+	result.ToolCallID = "c1"
+	got := lossesOf(t, note.LostMessage, looked, result, words("a2", abi.RoleAssistant, "It is small."),
+		words("u1", abi.RoleUser, "And how long is it?"))
+	want := []string{"u1: And how long is it?", "a2: It is small.", `a1: Read {"file_path":"a.go"}`, "r1: package a"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -23,8 +23,9 @@ import (
 type rule struct {
 	n     int
 	text  string
-	binds bool // surely
-	heads bool // the rules behind it stand under it
+	binds bool   // surely
+	heads bool   // the rules behind it stand under it
+	under string // the heading of an entry of a list
 	// left is how many of a message an earlier note had no room for; then there is no text.
 	left int
 }
@@ -72,6 +73,9 @@ func bindings(words string) (list []rule) {
 			}
 			heading = above[line]
 			add(entry, true)
+			if last := len(list) - 1; last >= 0 && list[last].text == entry {
+				list[last].under = heading
+			}
 			continue
 		}
 		if printed {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 // hook is a command of ours that an agent runs where something happens in it.
@@ -17,9 +19,9 @@ type hook struct{ event, matcher, command string }
 // hook is the command line of a hook of an agent, as a shell reads it. It never fails, whatever becomes of the program:
 // an agent may take a failure for an order not to compact.
 func (s Setup) hook(agent string) string {
-	line := Quoted(s.Kagewasm) + asked(agent)
+	line := ui.Quoted(s.Kagewasm) + asked(agent)
 	for _, flag := range append(list(s.Policy), s.State...) {
-		line += " " + Quoted(flag)
+		line += " " + ui.Quoted(flag)
 	}
 	return line + " || exit 0"
 }
@@ -72,14 +74,6 @@ func editHooks(path, agent string, hooks ...hook) Edit {
 		Has:  func(now []byte) bool { return hasHooks(now, agent, hooks) },
 		Same: func(now, will []byte) bool { return sameHooks(now, will, agent, hooks) },
 	}
-}
-
-// Quoted is a word for a shell.
-func Quoted(word string) string {
-	if strings.ContainsAny(word, " \t\n'\"\\$`;&|<>()*?[]#~!{}") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }
 
 // hookTime is how long a hook may take: the agent waits for it.

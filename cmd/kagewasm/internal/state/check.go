@@ -111,6 +111,7 @@ func (x *examination) key() error {
 		}
 	}
 	_, err := owner.Read(x.Dir, by)
+	err = whose(err, x.home)
 	var damaged *owner.Error
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist) && fresh(x.Dir):

@@ -39,7 +39,7 @@ func seal(dir, home string, say func(string)) (owner.Key, error) {
 	case err == nil:
 		return key, kept(dir, true)
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, refused(err)
+		return nil, refused(whose(err, home))
 	case !own && !fresh:
 		return nil, refused(unsealed(dir))
 	case !fresh:
@@ -127,18 +127,31 @@ func kept(dir string, fix bool) error {
 	}
 }
 
+// whose says of an error which key was to vouch for a folder.
+func whose(err error, home string) error {
+	var e *owner.Error
+	if !errors.As(err, &e) || !e.Foreign {
+		return err
+	}
+	named := *e
+	named.Why = "your key does not vouch for it, the one in " + home + ": another user made it, or another machine, or " +
+		"you with another home (HOME, XDG_STATE_HOME)"
+	return &named
+}
+
 // refused is the error of a folder that may be somebody else's.
 func refused(err error) error {
 	var e *owner.Error
 	if !errors.As(err, &e) {
 		return unusable(err)
 	}
-	fix := "look at what is in it; where it is yours: kagewasm memory repair --state " + e.Path
+	fix := "where it is yours: kagewasm memory repair --state " + ui.Quoted(e.Path)
 	switch {
 	case e.Fix != "":
 		fix = e.Fix
 	case e.Foreign:
-		fix = "set XDG_STATE_HOME as it was when you made it; or " + fix
+		fix += ", which seals it with your key and keeps what is stored in it; or set XDG_STATE_HOME as it was. Where the " +
+			"home is new at each start, as in a container, keep that in the volume too: XDG_STATE_HOME=FOLDER"
 	}
 	return &abi.Error{Code: abi.CodeUsage, Op: "state", Message: e.Error(), Err: err, Hint: fix}
 }

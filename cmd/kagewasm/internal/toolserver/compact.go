@@ -68,6 +68,9 @@ func (s *server) tell(took string, c *Compaction, r Request) string {
 	if report.Compacted || c.Pending != "" {
 		fmt.Fprintf(&b, "%d tokens to %d, %d messages to %d, by %s.\n", report.TokensBefore, report.TokensAfter,
 			report.MessagesBefore, report.MessagesAfter, line(string(report.Strategy)))
+		if starts := int(report.Upper * float64(report.Window)); report.TokensBefore < starts {
+			fmt.Fprintf(&b, "By itself a compaction starts at %d tokens: this one was made because you asked.\n", starts)
+		}
 	}
 	if n := len(report.Failures); n > 0 {
 		fmt.Fprintf(&b, "%d failed on the way, the first: %s\n", n, line(report.Failures[0].Error()))

@@ -15,22 +15,25 @@ import (
 
 // Over is the protocol over a pair of streams, a message a line. A line that is no message
 // is answered with an error, as JSON-RPC has it, and the next one is read: the SDK would end
-// the server. Neither stream is closed.
+// the server. What was asked before the input ended is answered. Neither stream is closed.
 func Over(r io.Reader, w io.Writer) *sdk.IOTransport {
-	out := &lineWriter{w: w}
-	return &sdk.IOTransport{Reader: &lineReader{from: bufio.NewReader(r), out: out}, Writer: out}
+	waits := newUnanswered()
+	out := &lineWriter{w: w, waits: waits}
+	return &sdk.IOTransport{Reader: &lineReader{from: bufio.NewReader(r), out: out, waits: waits}, Writer: out}
 }
 
 // lineWriter writes lines of several writers, each in one piece.
 type lineWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu    sync.Mutex
+	w     io.Writer
+	waits *unanswered
 }
 
 // Write implements io.Writer.
 func (l *lineWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.waits.answered(p)
 	return l.w.Write(p)
 }
 
@@ -39,15 +42,19 @@ func (l *lineWriter) Close() error { return nil }
 
 // lineReader reads the lines that are messages, and answers the others.
 type lineReader struct {
-	from *bufio.Reader
-	out  *lineWriter
-	line []byte // what is left of the last one
+	from  *bufio.Reader
+	out   *lineWriter
+	waits *unanswered
+	line  []byte // what is left of the last one
 	// batches: the client speaks a version of the protocol that has them.
 	batches bool
 }
 
 // Close implements io.Closer.
-func (l *lineReader) Close() error { return nil }
+func (l *lineReader) Close() error {
+	l.waits.end()
+	return nil
+}
 
 // Read implements io.Reader.
 func (l *lineReader) Read(p []byte) (int, error) {
@@ -61,6 +68,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 			}
 		}
 		if err != nil && len(l.line) == 0 {
+			l.waits.wait()
 			return 0, err
 		}
 	}
@@ -100,18 +108,21 @@ func (l *lineReader) fault(line []byte, whole bool) (code int, why string) {
 	case !json.Valid(line):
 		return parseError, "the line is no JSON"
 	}
-	var batch []json.RawMessage
-	if line[0] != '[' {
-		batch = []json.RawMessage{line}
-	} else if _ = json.Unmarshal(line, &batch); len(batch) == 0 || !l.batches {
+	batch := messagesOf(line)
+	if line[0] == '[' && (len(batch) == 0 || !l.batches) {
 		return invalidRequest, "a list of messages: send one a line"
 	}
+	list := make([]jsonrpc.Message, 0, len(batch))
 	for _, one := range batch {
 		m, err := jsonrpc.DecodeMessage(one)
 		if err != nil {
 			return invalidRequest, "the line is no message of JSON-RPC 2.0: " + err.Error()
 		}
+		list = append(list, m)
+	}
+	for _, m := range list {
 		l.heard(m)
+		l.waits.asked(m)
 	}
 	return 0, ""
 }

@@ -108,8 +108,9 @@ func New(opts Options) *mcp.Server {
 	if opts.offers("compact") {
 		add(m, &mcp.Tool{Name: "compact", Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false),
 			OpenWorldHint: new(false)},
-			Description: "Compact a stored session, or a session file, which itself stays as it is. While a turn of the " +
-				"session is open this waits for its end. Your own context does not change by it. A person can undo it."}, s.compact)
+			Description: "Compact a stored session, or a session file, which itself stays as it is. It is done below the " +
+				"threshold too at which a session is compacted by itself. While a turn of the session is open this waits for " +
+				"its end. Your own context does not change by it. A person can undo it."}, s.compact)
 	}
 	return m
 }

@@ -39,6 +39,9 @@ func heading(x config.Explanation) string {
 	default:
 		name += " (as " + x.Known + ")"
 	}
+	if x.File == "" {
+		return name + ": there is no " + config.FileName + " here or in a folder above (kagewasm init writes one)"
+	}
 	return name + ", by " + x.File
 }
 

@@ -36,7 +36,9 @@ func Differences(p Printer, r *Diff, windows string) {
 	p.Linef("%s %s, %s", p.paint(bold, "behaviour"), behaviour, windows)
 	surveyed{p}.show(r.Survey, r.Behaviour)
 	was, now := &r.Behaviour.Totals.Old, &r.Behaviour.Totals.New
-	p.field("cost", "fuel %s, time %s", change(float64(was.Fuel), float64(now.Fuel)), change(was.MS, now.MS))
+	if r.Old.Digest != r.New.Digest { // how long the same module takes says how busy the machine is
+		p.field("cost", "fuel %s, time %s", change(float64(was.Fuel), float64(now.Fuel)), change(was.MS, now.MS))
+	}
 	p.skipped(r.Skipped)
 }
 

@@ -16,7 +16,7 @@ type Lost struct {
 
 // lossHeads are what stands above each kind.
 var lossHeads = map[note.LossKind]string{
-	note.LostRule: "rules and decisions of people", note.LostDecision: "decisions of the agent",
+	note.LostRule: "rules, decisions and corrections of people", note.LostDecision: "what the agent decided and found",
 	note.LostFailure: "failures that did not pass later", note.LostFile: "files that were changed",
 	note.LostMessage: "the rest",
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/strategies"
@@ -23,6 +24,9 @@ func Preparation(p Printer, v *Prepared) {
 		return
 	}
 	p.field("tokens", "%s", Number(made.TokensBefore))
+	p.field("threshold", "%s, %s of the window of %s: %s", Number(made.StartsAt), percentOf(made.StartsAt, made.Window),
+		Number(made.Window), dueOf(made))
+	p.field("target", "%s, %s", Number(made.Target), targetOf(made))
 	p.field("summarized", "%s", idRange(made.Summarize))
 	if made.SplitTurn {
 		p.field("split turn", "%s of its first part, in a part of the summary of their own", idRange(made.TurnPrefix))
@@ -42,4 +46,37 @@ func Preparation(p Printer, v *Prepared) {
 		p.field("modified", "%s", strings.Join(made.Files.Modified, ", "))
 	}
 	p.Linef("%s", p.paint(yellow, "nobody was asked and nothing was written"))
+}
+
+// dueOf says whether the session would be compacted as it is.
+func dueOf(p *strategies.Preparation) string {
+	switch {
+	case p.Due && p.TokensPruned < p.StartsAt:
+		return "not reached, and compacted all the same: that was asked for, or max_bytes is passed"
+	case p.Due:
+		return "reached, so it is compacted"
+	case p.TokensBefore < p.StartsAt:
+		return "not reached, so nothing is done without --force"
+	case p.TokensPruned < p.StartsAt:
+		return "reached, but old tool output is shortened, to " + Number(p.TokensPruned) +
+			", and no more is done without --force"
+	}
+	return "reached, but compaction is switched off, so nothing is done without --force"
+}
+
+// targetOf says where a target comes from.
+func targetOf(p *strategies.Preparation) string {
+	switch p.TargetOf {
+	case "named":
+		return "as --target says"
+	case "session":
+		return percentOf(p.Target, p.TokensBefore) + " of what there is, as it is compacted by hand"
+	case "threshold":
+		return percentOf(p.Target, p.StartsAt) + " of the threshold"
+	}
+	return percentOf(p.Target, p.Window) + " of the window"
+}
+
+func percentOf(part, whole int) string {
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(max(1, whole)))
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,9 +21,11 @@ type Replay struct {
 
 // ReplayedSession is a session that was replayed by each way.
 type ReplayedSession struct {
-	File     string        `json:"file"`
-	Messages int           `json:"messages"`
-	Model    string        `json:"model,omitempty"`
+	File     string `json:"file"`
+	Messages int    `json:"messages"`
+	Model    string `json:"model,omitempty"`
+	// Compared says whether any way changed what is sent: where no call reaches a threshold all ways are the same.
+	Compared bool          `json:"compared"`
 	Ways     []ReplayedWay `json:"ways"`
 }
 
@@ -39,6 +42,8 @@ type ReplayedWay struct {
 	// Window is the context window that was used, ContextWindow the model's own, null where nobody knows it.
 	Window        int  `json:"window"`
 	ContextWindow *int `json:"context_window"`
+	// StartsAt is the number of tokens at which a compaction starts.
+	StartsAt int `json:"starts_at"`
 	// Points are the compactions, in order.
 	Points []ReplayedPoint `json:"points,omitempty"`
 }
@@ -67,6 +72,7 @@ func (w *ReplayedWay) Observe(s replay.Step) {
 // Add adds a session.
 func (r *Replay) Add(s *ReplayedSession) {
 	r.Sessions = append(r.Sessions, s)
+	s.Compared = slices.ContainsFunc(s.Ways, func(w ReplayedWay) bool { return w.Compactions+w.Prunings > 0 })
 	for i := range s.Ways {
 		if i == len(r.Ways) {
 			r.Ways = append(r.Ways, ReplayedSum{Way: s.Ways[i].Way})
@@ -86,12 +92,32 @@ func Replayed(p Printer, r *Replay) {
 		p.Linef("%s  %s", p.paint(bold, s.File), p.paint(dim, fmt.Sprintf("%s, %s, %s, window %s",
 			Plural(s.Messages, "message"), Plural(first.Calls, "call"), orUnknown(s.Model), window)))
 		showWays(p, lists.Map(s.Ways, func(w ReplayedWay) ReplayedSum { return w.ReplayedSum }))
+		if !s.Compared {
+			p.Linef("  %s %s", p.paint(yellow, "note"), notCompared(s))
+		}
 	}
 	if len(r.Sessions) > 1 {
 		p.Linef("%s", p.paint(bold, Plural(len(r.Sessions), "session")))
 		showWays(p, r.Ways)
 	}
 }
+
+// notCompared says why all ways are the same in a session, and how they would differ.
+func notCompared(s *ReplayedSession) string {
+	least := slices.MinFunc(s.Ways, func(a, b ReplayedWay) int { return cmp.Compare(a.StartsAt, b.StartsAt) })
+	if least.LargestRequest >= least.StartsAt {
+		return "nothing is compared: no way compacted or shortened anything"
+	}
+	half := least.LargestRequest / 2
+	if half > 2*roundWindow {
+		half -= half % roundWindow
+	}
+	return fmt.Sprintf("nothing is compared: no call reached the %s tokens at which a compaction starts. "+
+		"--window %d, half of the largest call, shows what each way would do", Number(least.StartsAt), max(1, half))
+}
+
+// roundWindow is what windows are whole multiples of that are proposed.
+const roundWindow = 1000
 
 func orUnknown(model string) string {
 	if model == "" {
@@ -117,7 +143,7 @@ func showWays(p Printer, ways []ReplayedSum) {
 			goes = fmt.Sprintf("%.0f%%", w.Continuation.Percent())
 		}
 		t.row(w.Way, Number(w.Prunings), Number(w.Compactions), Number(w.InputTokens), Number(w.LargestRequest),
-			fmt.Sprintf("%.1f%%", 100*w.CachedShare), costOf(w.Cost), words, failures, goes)
+			fmt.Sprintf("%.1f%%", 100*w.CachedShare), costOf(w), words, failures, goes)
 	}
 	t.print(p)
 	for i := range ways {
@@ -125,13 +151,23 @@ func showWays(p Printer, ways []ReplayedSum) {
 			p.Linef("  %s %s: %s", p.paint(yellow, "note"), ways[i].Way, note)
 		}
 	}
+	if slices.ContainsFunc(ways, func(w ReplayedSum) bool { return strings.HasSuffix(costOf(&w), costMark) }) {
+		p.Linef("  %s no price to compare: some of its calls were not sent, or no provider takes them", costMark)
+	}
 }
 
-func costOf(c replay.Cost) string {
-	if c.Unknown {
+// costMark stands behind a cost of other calls than those of the session: less was sent, or what nobody takes.
+const costMark = "*"
+
+func costOf(w *ReplayedSum) string {
+	if w.Cost.Unknown {
 		return "unknown"
 	}
-	return fmt.Sprintf("$%.3f", c.Primary+c.Compactor)
+	cost := fmt.Sprintf("$%.3f", w.Cost.Primary+w.Cost.Compactor)
+	if w.Unsent+w.OverWindow > 0 {
+		cost += costMark
+	}
+	return cost
 }
 
 // notesOf says what makes the figures of a way others than they seem.

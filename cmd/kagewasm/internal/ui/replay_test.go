@@ -49,3 +49,24 @@ func TestReplayGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestReplayMarksCosts: a cost of calls that were not sent, or that no provider takes, is marked.
+func TestReplayMarksCosts(t *testing.T) {
+	features.Proves(t, "N3")
+	for _, tc := range []struct {
+		is   replay.Stats
+		want string
+	}{
+		{replay.Stats{Cost: replay.Cost{Primary: 1}}, "$1.000"},
+		{replay.Stats{Cost: replay.Cost{Primary: 1}, Unsent: 3}, "$1.000*"},
+		{replay.Stats{Cost: replay.Cost{Primary: 1}, OverWindow: 3}, "$1.000*"},
+		{replay.Stats{Cost: replay.Cost{Unknown: true}, Unsent: 3}, "unknown"},
+	} {
+		var b bytes.Buffer
+		showWays(Printer{W: &b}, []ReplayedSum{{Way: "drop", Stats: tc.is}})
+		explained := strings.Contains(b.String(), "\n  * no price to compare")
+		if marked := strings.HasSuffix(tc.want, "*"); !strings.Contains(b.String(), " "+tc.want+" ") || explained != marked {
+			t.Errorf("%+v: %s", tc.is, b.String())
+		}
+	}
+}

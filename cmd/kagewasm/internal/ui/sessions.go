@@ -98,7 +98,8 @@ func SessionShown(p Printer, v *SessionDetails) {
 	}
 }
 
-// costLine is what the agent and the compactor cost.
+// costLine is what the agent and the compactor cost. What an agent's own calls cost is known where it tells that; a
+// compactor costs nothing where no model was asked.
 func costLine(costs []store.Cost) string {
 	sums, unknown := make(map[store.Spender]float64), make(map[store.Spender]bool)
 	for i := range costs {
@@ -106,14 +107,20 @@ func costLine(costs []store.Cost) string {
 		sums[c.Spender] += c.ModelUsage.Cost
 		unknown[c.Spender] = unknown[c.Spender] || c.PriceUnknown
 	}
-	say := func(who store.Spender) string {
-		text := fmt.Sprintf("%s: $%.4f", who, sums[who])
-		if unknown[who] {
+	say := func(who store.Spender, none string) string {
+		sum, measured := sums[who]
+		text := fmt.Sprintf("%s: $%.4f", who, sum)
+		switch {
+		case !measured:
+			text = fmt.Sprintf("%s: %s", who, none)
+		case unknown[who] && sum == 0:
+			text = fmt.Sprintf("%s: at a price nobody knows", who)
+		case unknown[who]:
 			text += " and what nobody knows the price of"
 		}
 		return text
 	}
-	return say(store.Primary) + ", " + say(store.Compactor)
+	return say(store.Primary, "not measured") + ", " + say(store.Compactor, "no model was asked")
 }
 
 // Deleted says which sessions are gone.

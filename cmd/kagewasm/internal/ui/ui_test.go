@@ -6,11 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestNumbers: figures for a person.
@@ -174,5 +180,42 @@ func TestProgressIsSilent(t *testing.T) {
 	time.Sleep(progressDelay + 50*time.Millisecond)
 	if b.Len() > 0 {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// TestCostLine (K14): a sum is told where something was measured, and else that nothing was.
+func TestCostLine(t *testing.T) {
+	spent := func(who store.Spender, usd float64, unknown bool) store.Cost {
+		return store.Cost{Spender: who, ModelUsage: abi.ModelUsage{Cost: usd}, PriceUnknown: unknown}
+	}
+	for _, tc := range []struct {
+		costs []store.Cost
+		want  string
+	}{
+		{nil, "primary: not measured, compactor: no model was asked"},
+		{[]store.Cost{spent(store.Primary, 1.5, false), spent(store.Compactor, 0.25, false)},
+			"primary: $1.5000, compactor: $0.2500"},
+		{[]store.Cost{spent(store.Primary, 0, false), spent(store.Compactor, 0, true)},
+			"primary: $0.0000, compactor: at a price nobody knows"},
+		{[]store.Cost{spent(store.Compactor, 0.25, false), spent(store.Compactor, 0, true)},
+			"primary: not measured, compactor: $0.2500 and what nobody knows the price of"},
+	} {
+		if got := costLine(tc.costs); got != tc.want {
+			t.Errorf("%s, want %s", got, tc.want)
+		}
+	}
+}
+
+// TestPreparationIsDocumented: docs/compact.md has every key of a preparation's JSON.
+func TestPreparationIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(shared.Root(t), "docs", "compact.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[strategies.Preparation]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !bytes.Contains(page, []byte("`"+key+"`")) {
+			t.Errorf("no %s", key)
+		}
 	}
 }

@@ -33,6 +33,9 @@ type Failure struct {
 	file   string // that a tool was to change
 }
 
+// In is the id of the message that says so, empty where an earlier note does.
+func (f *Failure) In() string { return f.in }
+
 // Command reports whether what failed was a command.
 func (f *Failure) Command() bool {
 	return strings.HasPrefix(f.Text, commandMark) || strings.HasPrefix(f.Text, scriptMark)

@@ -64,6 +64,10 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 // known, sorted. What was modified is not listed as read.
 func (l *Names) Files() (read, modified []string) { return l.files[0], l.files[1] }
 
+// Changed is the number of the message, counted from one among those that were read, with the last change of a file
+// that was modified; more than there are of those where the call of it stays.
+func (l *Names) Changed(file string) int { return l.changes[file] }
+
 // Commands returns those of the last commands that a text does not tell, newest last, as
 // they read in the root folder; those that failed say so.
 func (l *Names) Commands(last int, told string) (lines []string) {

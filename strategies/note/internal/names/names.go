@@ -25,6 +25,7 @@ type Names struct {
 	failed   int                 // how many different ones there were
 	checks   map[string]unpassed // of failures that ran nothing else
 	files    [2][]string         // read, modified
+	changes  map[string]int      // the number of the message with the last change of a modified file, from one
 	root     string              // folder that paths are relative to, or ""
 	unlisted [numLists]bool      // lists of earlier notes had more files than they named
 	// moreTools: an earlier note may not have listed all tools.
@@ -421,7 +422,7 @@ func (b *builder) names() *Names {
 			it.facts.moved = rest
 		}
 	}
-	l.files = files(l.names, l.root)
+	l.files, l.changes = files(l.names, l.root)
 	l.names = mergePaths(withoutWords(slices.DeleteFunc(l.names, (*item).passing)), l.root)
 	ranked := lists.Map(l.names, func(it *item) valued {
 		it.tells = it.worth()
@@ -453,8 +454,8 @@ func foldersNotRead(items []*item) {
 
 // files lists the files that were read and those that were modified, whole
 // paths where the root is known.
-func files(items []*item, root string) (lists [2][]string) {
-	seen := make(map[string]use)
+func files(items []*item, root string) (lists [2][]string, changes map[string]int) {
+	seen, changes := make(map[string]use), make(map[string]int)
 	for _, it := range items {
 		if it.class != path || it.use == mentioned || it.facts.gone() {
 			continue
@@ -463,13 +464,15 @@ func files(items []*item, root string) (lists [2][]string) {
 		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
 			name = slash.Join(root, name)
 		}
-		seen[name] = max(seen[name], it.use)
+		if seen[name] = max(seen[name], it.use); it.use == modified {
+			changes[name] = max(changes[name], it.facts.at)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		k := seen[name] - read
 		lists[k] = append(lists[k], name)
 	}
-	return lists
+	return lists, changes
 }
 
 // isImport reports whether an item is one by which code imports other code, or a package, and no file that lies there.
