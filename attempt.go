@@ -241,7 +241,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 			Message: "the plan supersedes nothing"}
 	}
 	r := p.read(ctx, plan.Supersede, plan.Edit)
-	host = min(host, r.most)
+	host, failures = min(host, r.most), min(failures, max(0, r.most-host))
 	against := firewall.Case{
 		Messages: p.view.Messages, Tokens: p.view.Tokens, Pinned: p.view.Pinned, Turn: p.view.Turn,
 		Overhead: p.look.req.Overhead, Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
@@ -439,7 +439,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 }
 
 // goes returns the session as a note is read off it, where the messages gone go, and the most tokens that the host may
-// say of them: half of what they cost. An earlier note is short already: where as much goes beside it all of it counts.
+// say of them.
 func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in note.Session, most int) {
 	view, _ := p.view.Edited(edits)
 	cost, earlier, goes := 0, 0, set.Of(gone...)
@@ -464,7 +464,7 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	if ctx.Err() != nil {
 		in = note.Session{} // the time is up: what was read is of no use
 	}
-	return in, (cost + min(earlier, cost-earlier)) / 2
+	return in, worthSaying(cost, earlier, p.view.Window)
 }
 
 // failuresBeside returns how many tokens the failures among the messages that go need.

@@ -283,6 +283,16 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
+// worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half. An
+// earlier note is short already: where as much goes beside it, and enough to be worth a compaction, all of it counts.
+func worthSaying(cost, earlier, window int) int {
+	beside := cost - earlier
+	if float64(beside) < littleShare*float64(window) {
+		return cost / 2
+	}
+	return (cost + min(earlier, beside)) / 2
+}
+
 // canWait reports whether nobody asked for a compaction, and the request fits without.
 func canWait(l *look, v *strategies.View) bool {
 	return !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= v.Window &&
