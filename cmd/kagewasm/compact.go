@@ -136,7 +136,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 			return cost(ctx, counter, s, f.overhead)
 		}}
 	req := f.request(path, session, model, tools.Tokens, sink)
-	run.Session = req.Session
+	run.Begin(&req)
 	listen(&opts, run)
 	if plugins != nil {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)

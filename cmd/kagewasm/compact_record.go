@@ -87,6 +87,10 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept
 		e.say(ui.Plural(len(kept.Deleted), "old session") + " went from the store to make room: --keep says how much it " +
 			"holds")
 	}
+	if n := len(run.Asked()); n > 0 && !f.quiet {
+		e.say("what plugins asked for is kept with session " + kept.Key + ": it runs when its next turn is over, unless it " +
+			"is compacted before")
+	}
 	if run.Waits() != nil && !f.quiet {
 		e.say("it waits in the store: kagewasm approve " + kept.Key + ", or kagewasm reject " + kept.Key)
 	}
