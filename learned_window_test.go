@@ -71,8 +71,8 @@ func TestTheStatedWindowIsLearned(t *testing.T) {
 	}
 }
 
-// TestARefusedRequestIsNotSentAgain: where the window that a provider names is larger than what is counted of the request
-// that it refused, what is sent next is shorter all the same.
+// TestARefusedRequestIsNotSentAgain: where the window that a provider names is larger than what is counted of the
+// request that it refused, what is sent next is shorter all the same.
 func TestARefusedRequestIsNotSentAgain(t *testing.T) {
 	features.Proves(t, "A10")
 	m := &limited{takes: 3000, limitAlone: true, says: 50_000}

@@ -72,7 +72,7 @@ func arrive(ctx context.Context, h *History, to answers, msgs []abi.Message) (er
 		if to.epoch != anyEpoch && h.epoch != to.epoch {
 			return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
 				Message: "the session was rolled back while the model was asked: its answer was not added",
-				Hint:    "it stands in Dispatched.Messages; call again"}
+				Hint:    "call the model again with what the session is now"}
 		}
 		known := h.Len()
 		err = h.Append(ctx, msgs...)
