@@ -1,6 +1,7 @@
 package kagewasm_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 type limited struct {
 	takes             int
 	limitAlone        bool // it does not say what the request took
+	says              int  // what it says it takes, where that is another number
+	prompts           []string
 	refused, answered int
 }
 
@@ -34,7 +37,8 @@ func (m *limited) Complete(_ context.Context, r abi.ModelRequest) (abi.ModelResp
 			nil
 	}
 	m.refused++
-	by := abi.Exceeded{Tokens: n, Limit: m.takes}
+	m.prompts = append(m.prompts, r.Prompt)
+	by := abi.Exceeded{Tokens: n, Limit: cmp.Or(m.says, m.takes)}
 	if m.limitAlone {
 		by.Tokens = 0
 	}
@@ -64,6 +68,24 @@ func TestTheStatedWindowIsLearned(t *testing.T) {
 				m.refused, m.answered = 0, 0
 			}
 		})
+	}
+}
+
+// TestARefusedRequestIsNotSentAgain: where the window that a provider names is larger than what is counted of the
+// request that it refused, what is sent next is shorter all the same.
+func TestARefusedRequestIsNotSentAgain(t *testing.T) {
+	features.Proves(t, "A10")
+	m := &limited{takes: 3000, limitAlone: true, says: 50_000}
+	c := newCompactor(t, kagewasm.Options{Model: m, Lookup: func(string) tokens.Model { return tokens.Model{} },
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "small"}}})
+	r := compact(t, c, request(longWindow, long())).Report
+	if m.refused == 0 || r.Cost.Usage == nil {
+		t.Fatalf("by %s: %+v", r.Strategy, r.Failures)
+	}
+	for i, prompt := range m.prompts[1:] {
+		if len(prompt) >= len(m.prompts[i]) {
+			t.Errorf("refusal %d: %d bytes, after %d", i+1, len(prompt), len(m.prompts[i]))
+		}
 	}
 }
 

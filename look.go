@@ -280,7 +280,7 @@ type memo struct {
 	pins []bool
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
-	// declined are the models whose answers were refused.
+	// declined are the models whose answers were refused, or that failed.
 	declined declined
 	// futile is the overhead for which a compaction was of no use, told the overhead that was warned
 	// of.

@@ -56,7 +56,8 @@ func resultOf(l *look, o outcome) *Result {
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
 		TokensBefore: l.came.Total, MessagesBefore: len(l.came.Messages),
 		TokensAfter: after.Total, MessagesAfter: len(after.Messages),
-		Pruned: o.pruned, Hooks: l.bareOutcomes(o.planned.outcomes), Retained: o.pre.Retained, Warning: o.warning,
+		Pruned: o.pruned, Hooks: l.bareOutcomes(o.planned.outcomes), Retained: o.pre.Retained, Wishes: o.pre.Wishes,
+		Warning: o.warning,
 		Receipt: o.receipt, Cost: costOf(l, o.planned),
 	}
 	if a := o.taken; a != nil {
@@ -150,6 +151,14 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 			return line
 		})
 		return o
+	})
+}
+
+// bareWishes returns what plugins ask for without the secrets in it.
+func bareWishes(l *look, list []hooks.Wish) []hooks.Wish {
+	return lists.Map(list, func(w hooks.Wish) hooks.Wish {
+		w.Instructions, _ = l.secrets.Redact(w.Instructions)
+		return w
 	})
 }
 

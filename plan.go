@@ -184,16 +184,17 @@ func compactorOrWhyNot(l *look, _ strategies.Drop) (c candidate, err error) {
 type declined map[string]*declining
 
 type declining struct {
-	calls int // that were paid for and refused, in the last compaction
+	calls int // that led to nothing in the last compaction
 	why   string
 	wait  time.Duration
 	until time.Time
 }
 
-// A model is left alone at first for declinedFor, and twice as long after each
-// compaction that it fails again, up to declinedMost.
+// A model is left alone at first for declinedFor, or failedFor where it did not answer, and twice as long
+// after each compaction that it fails again, up to declinedMost.
 const (
 	declinedFor  = 5 * time.Minute
+	failedFor    = time.Minute
 	declinedMost = time.Hour
 )
 
@@ -205,26 +206,34 @@ func (d declined) open(alias string, now time.Time) error {
 		return nil
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: StrategySummarize, Phase: abi.PhaseCall,
-		Message: fmt.Sprintf("%s is not asked until %s: all of its %d answers were refused in the last compaction "+
-			"that asked it, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
+		Message: fmt.Sprintf("%s is not asked until %s: none of its %d calls in the last compaction that asked it "+
+			"led to a summary, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
 		Hint: "choose another model or prompt for summaries; a compaction by hand asks it all the same"}
 }
 
-// heard notes how a model answered. Several refused answers in one compaction open the breaker, a
-// summary closes it, and anything else changes nothing.
+// heard notes how a model answered. Several calls in one compaction that led to nothing open the breaker,
+// and one that took all the time; a summary closes it, and anything else changes nothing.
 func (d declined) heard(alias string, usage abi.ModelUsage, err error, now time.Time) {
-	switch {
-	case err == nil:
+	wait := time.Duration(0)
+	switch abi.CodeOf(err) {
+	case "":
 		delete(d, alias)
-	case abi.CodeOf(err) == abi.CodeBadSummary && usage.Calls > 1:
-		m := d[alias]
-		if m == nil {
-			m = &declining{wait: declinedFor / 2}
-			d[alias] = m
-		}
-		m.wait = min(2*m.wait, declinedMost)
-		m.calls, m.why, m.until = usage.Calls, abi.AsError(err).Message, now.Add(m.wait)
+		return
+	case abi.CodeBadSummary:
+		wait = declinedFor
+	case abi.CodeModel, abi.CodeRateLimited, abi.CodeOverloaded, abi.CodeNetwork, abi.CodeDeadline:
+		wait = failedFor
 	}
+	if wait == 0 || usage.Calls < 2 && abi.CodeOf(err) != abi.CodeDeadline {
+		return
+	}
+	m := d[alias]
+	if m == nil {
+		m = &declining{}
+		d[alias] = m
+	}
+	m.wait = max(wait, min(2*m.wait, declinedMost))
+	m.calls, m.why, m.until = usage.Calls, abi.AsError(err).Message, now.Add(m.wait)
 }
 
 // notThere returns the error where the policy names a strategy whose model or plugin is not there.

@@ -111,6 +111,7 @@ func preCompact(ctx context.Context, l *look, v *strategies.View, held int) preC
 		s.Fallback = false
 	}
 	s.Retained, s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
+	s.Wishes = asked(l, s.Wishes)
 	return s
 }
 
@@ -275,13 +276,25 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 type heard struct {
 	outcomes []hooks.Outcome
 	retained []hooks.Fact
+	wishes   []hooks.Wish
 	failures []*abi.Error
 }
 
-// hear stores what plugins retain, and returns their answers without secrets.
+// asked hands what plugins ask for to the host, and returns it without secrets.
+func asked(l *look, wishes []hooks.Wish) []hooks.Wish {
+	wishes = bareWishes(l, wishes)
+	if l.req.Asked != nil && !l.req.DryRun {
+		for _, w := range wishes {
+			l.req.Asked(w)
+		}
+	}
+	return wishes
+}
+
+// hear stores what plugins retain, hands on what they ask for, and returns their answers without secrets.
 func hear(ctx context.Context, l *look, hook abi.Hook, answers *hooks.Answers) heard {
 	retained, unstored := retain(ctx, l, hook, answers.Retained)
-	return heard{l.bareOutcomes(answers.Outcomes), retained,
+	return heard{l.bareOutcomes(answers.Outcomes), retained, asked(l, answers.Wishes),
 		l.withoutSecrets(slices.Concat(answers.Failures, unstored))}
 }
 
@@ -303,6 +316,7 @@ func (r *Report) hear(h heard) {
 		}
 	}
 	r.Retained = append(slices.Clip(r.Retained), h.retained...)
+	r.Wishes = append(slices.Clip(r.Wishes), h.wishes...)
 	r.Failures = append(slices.Clip(r.Failures), h.failures...)
 }
 
@@ -321,7 +335,8 @@ func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*lat
 	l.late.Go(func() {
 		defer close(x.done)
 		x.heard = hear(context.WithoutCancel(ctx), l, hook, calls.Answers())
-		said := &Result{Report: Report{Hooks: x.outcomes, Retained: x.retained, Failures: x.failures, DryRun: l.req.DryRun}}
+		said := &Result{Report: Report{Hooks: x.outcomes, Retained: x.retained, Wishes: x.wishes, Failures: x.failures,
+			DryRun: l.req.DryRun}}
 		said.Report.normalize()
 		audit(l, EventObserved, said, nil)
 	})

@@ -81,6 +81,8 @@ type Report struct {
 	// Retained are the facts that plugins asked to keep and that are stored. Where there is no Memory,
 	// and in a dry run, it is all they asked for.
 	Retained []hooks.Fact `json:"retained,omitempty"`
+	// Wishes are the compactions that plugins asked for while this one ran: see [Request].Asked.
+	Wishes []hooks.Wish `json:"wishes,omitempty"`
 	// Cost is the compactor's own, apart from the agent's.
 	Cost    Cost    `json:"cost"`
 	Metrics Metrics `json:"metrics"`

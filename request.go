@@ -64,6 +64,11 @@ type Request struct {
 	// Commit, if set, stores the result before post_compact hooks hear of it. Where it returns an error
 	// the compaction has failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
+	// Asked, if set, is called with each compaction that a plugin asks for in pre_compact or post_compact
+	// of this one, except in a dry run. Hold it until the turn is over, as [Turn].Wanted does: any
+	// compaction before then answers it. It may be called after Compact has returned, for plugins that
+	// were not waited for. Default: the report alone has them.
+	Asked func(hooks.Wish)
 	// Audit, if set, is called for this request in the place of Options.Audit, for
 	// instance for a trial that belongs in no log.
 	Audit func(Event)

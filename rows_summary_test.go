@@ -145,7 +145,7 @@ func TestCost(t *testing.T) {
 	}{
 		{"one call", []modeltest.Answer{good}, 3000, 200, 1, "summarize", "claude-3-5-haiku-real"},
 		{"a refused answer was paid for", []modeltest.Answer{bad, good}, 4000, 210, 2, "summarize", "claude-3-5-haiku-real"},
-		{"so it was where nothing came of it", []modeltest.Answer{bad, broken}, 1000, 10, 2, "drop", name},
+		{"so it was where nothing came of it", []modeltest.Answer{bad, broken}, 1000, 10, 3, "drop", name},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: name}}
@@ -534,6 +534,35 @@ func TestSmallSummarizer(t *testing.T) {
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Lookup: lookup}), request(longWindow, long())).Report
 	if r.Strategy != "summarize" || asked < 2 || r.TokensAfter > r.Target {
 		t.Errorf("%d requests, by %s, %v", asked, r.Strategy, r.Failures)
+	}
+}
+
+// TestAModelThatFailed: a model that failed at each level is left alone for a minute, twice as long the next time; one
+// of which the key was refused was asked once, and is asked again.
+func TestAModelThatFailed(t *testing.T) {
+	features.Proves(t, "A10", "complaint 12")
+	for _, tc := range []struct {
+		code  abi.Code
+		calls []int // in compactions half a minute apart
+	}{
+		{abi.CodeOverloaded, []int{2, 0, 2, 0, 0, 0, 2}}, // of the levels two show something else
+		{abi.CodeUnauthorized, []int{1, 1, 1}},
+	} {
+		t.Run(string(tc.code), func(t *testing.T) {
+			calls, now := 0, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			model := modeltest.ScriptFunc(func(modeltest.Request) modeltest.Answer {
+				calls++
+				return modeltest.Answer{Err: &abi.Error{Code: tc.code, Message: "no"}}
+			})
+			c := newCompactor(t, kagewasm.Options{Model: model, Now: func() time.Time { return now }})
+			for i, want := range tc.calls {
+				calls = 0
+				if r := compact(t, c, request(1200, chat(60))).Report; r.Strategy != "drop" || calls != want {
+					t.Errorf("compaction %d: by %s after %d calls, want %d: %v", i, r.Strategy, calls, want, r.Failures)
+				}
+				now = now.Add(30 * time.Second)
+			}
+		})
 	}
 }
 

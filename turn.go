@@ -53,16 +53,16 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	}
 	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.List), p.List))
 	retained, unstored := retain(ctx, l, abi.HookTurnEnd, answers.Retained)
-	turn.Hooks, turn.Retained, turn.Wishes = l.bareOutcomes(answers.Outcomes), retained, answers.Wishes
+	turn.Hooks, turn.Retained, turn.Wishes = l.bareOutcomes(answers.Outcomes), retained, bareWishes(l, answers.Wishes)
 	turn.Failures = append(turn.Failures, l.withoutSecrets(slices.Concat(answers.Failures, unstored))...)
 	if slices.ContainsFunc(turn.Hooks, func(o hooks.Outcome) bool { return o.Model != nil }) {
 		said := &Result{Report: Report{Hooks: turn.Hooks, Retained: retained, Failures: turn.Failures}}
 		said.Report.normalize()
 		audit(l, EventObserved, said, nil) // what it cost is of the session
 	}
-	if len(answers.Wishes) > 0 {
+	if len(turn.Wishes) > 0 {
 		req.Reason, req.Force = abi.TriggerPlugin, true
-		req.Instructions = joined(req.Instructions, answers.Instructions())
+		req.Instructions = joined(req.Instructions, hooks.Instructed(turn.Wishes))
 		turn.Wanted = &req
 	}
 	return turn, canceled(ctx)

@@ -23,8 +23,10 @@ type Output struct {
 	// Inject is text to put before the model after the compaction. The host
 	// frames it as data and caps its tokens.
 	Inject string `json:"inject,omitempty"`
-	// RequestCompaction, of turn_end, asks for a compaction now that the turn
-	// has completed. The host bounds how often in a row it listens.
+	// RequestCompaction asks for a compaction when the turn has completed: at
+	// once of turn_end, later of the hooks of a compaction, unless another one
+	// comes before. The host bounds how often in a row it listens, and not at
+	// all in a compaction that a plugin asked for.
 	RequestCompaction *CompactionRequest `json:"request_compaction,omitempty"`
 	// AlwaysKeep are ids of messages to pin, in this compaction and all that
 	// follow. What plugins pin lasts as far as it takes at most half of what is

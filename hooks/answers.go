@@ -12,6 +12,9 @@ import (
 type Answers struct {
 	// Retained are the facts to keep, in the order of the plugins; a compactor's come last.
 	Retained []Fact
+	// Wishes are the compactions that plugins ask for once the turn is over, in the order of the plugins.
+	// One compaction answers them all.
+	Wishes []Wish
 	// Outcomes has an entry for each plugin that handles the hook. Failures has one for each that
 	// failed, or was not called because it had failed too often.
 	Outcomes []Outcome
@@ -41,9 +44,9 @@ func (all *Answers) take(in *abi.Input, a answer) {
 		for _, text := range a.out.Retain {
 			all.Retained = append(all.Retained, Fact{Plugin: name, Call: in.Call + "/" + name, Text: text})
 		}
-		if a.out.RequestCompaction != nil && in.Hook != abi.HookTurnEnd {
-			a.outcome.warn("request_compaction is not taken during a compaction: ask in turn_end")
-		}
+	}
+	if a.wish != nil {
+		all.Wishes = append(all.Wishes, *a.wish)
 	}
 	all.Outcomes = append(all.Outcomes, a.outcome)
 	if a.outcome.Error != nil {

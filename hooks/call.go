@@ -57,6 +57,8 @@ type answer struct {
 	permit  *permit
 	out     *abi.Output
 	outcome Outcome
+	// wish is the compaction that it asks for; nil where it asks for none, or is not listened to.
+	wish *Wish
 	// proposes: the answer is a proposal, and the firewall will say whether it was of use.
 	proposes bool
 	// unstored: what it should remember could not be stored.
@@ -125,6 +127,8 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answe
 		if err := unstored(out, &stats); err != nil {
 			a.outcome.fail(err)
 			a.outcome.Outcome, a.unstored = outcomeUnstored, true
+		} else {
+			d.requested(in, &a)
 		}
 	}
 	return a

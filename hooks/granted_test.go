@@ -216,7 +216,7 @@ func TestRequestsAtTheEndOfATurn(t *testing.T) {
 	if fmt.Sprint(turn.Wishes) != fmt.Sprint(want) {
 		t.Errorf("wishes %v", turn.Wishes)
 	}
-	if got := turn.Instructions(); got != "a: keep the ports\nc: "+want[2].Instructions {
+	if got := hooks.Instructed(turn.Wishes); got != "a: keep the ports\nc: "+want[2].Instructions {
 		t.Errorf("instructions %q: each with the name of who gives them", got)
 	}
 	if outcomes(turn.Outcomes) != "a:ok denied:ok quiet:ok b:ok c:ok" || len(turn.Retained) != 1 {

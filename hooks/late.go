@@ -16,7 +16,8 @@ type Late struct {
 	calls []*running
 }
 
-// Answers waits for the calls, and returns the answers. Only what they retain has an effect.
+// Answers waits for the calls, and returns the answers. Only what they retain and
+// ask for has an effect.
 func (l *Late) Answers() *Answers {
 	all := &Answers{}
 	if l == nil {
@@ -24,7 +25,7 @@ func (l *Late) Answers() *Answers {
 	}
 	for _, r := range l.calls {
 		<-r.done
-		all.onlyRetain(l.in, r.answer, "it was not waited for: only what it retains counts")
+		all.onlyRetain(l.in, r.answer, "it was not waited for: only what it retains and asks for counts")
 	}
 	return all
 }
@@ -117,7 +118,7 @@ func (l *Late) outcomes() []Outcome {
 	}
 	return lists.Map(l.calls, func(r *running) Outcome {
 		o := Outcome{Plugin: r.plugin, Hook: l.in.Hook, Outcome: OutcomeLate}
-		o.warn("it was not waited for, and goes on: what it retains counts, what it injects or pins does not")
+		o.warn("it was not waited for, and goes on: what it retains and asks for counts, what it injects or pins does not")
 		return o
 	})
 }

@@ -98,6 +98,7 @@ func (d *Dispatcher) order(pre *Pre) {
 	inOrder(d, pre.Outcomes, func(o Outcome) string { return o.Plugin })
 	inOrder(d, pre.Failures, func(e *abi.Error) string { return e.Plugin })
 	inOrder(d, pre.Retained, func(f Fact) string { return f.Plugin })
+	inOrder(d, pre.Wishes, func(w Wish) string { return w.Plugin })
 	inOrder(d, pre.Injected, func(t abi.Insert) string { return t.Source.Name })
 	inOrder(d, pre.AlwaysKeep, func(k Keep) string { return k.Plugin })
 	inOrder(d, pre.Release, func(k Keep) string { return k.Plugin })

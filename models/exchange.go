@@ -38,6 +38,15 @@ type reply struct {
 	header http.Header
 	body   []byte
 	err    error
+	// away: the provider wants to be left alone for longer than anybody waits.
+	away bool
+}
+
+// Final reports whether a shorter request would be refused too, as far as the answer says: the account, the
+// model's name or the address is wrong, or the provider says when it wants to be asked again.
+func (r *reply) Final() bool {
+	return r.away || r.status == http.StatusPaymentRequired || r.status == http.StatusNotFound ||
+		r.status >= 300 && r.status < 400 || outOfCredit(r.status, r.body)
 }
 
 func (r *reply) ok() bool { return r.err == nil && r.status/100 == 2 }

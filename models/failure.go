@@ -2,8 +2,10 @@ package models
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -24,12 +26,30 @@ func (x *exchange) failure(ctx, within context.Context, err error) error {
 	case errors.Is(err, errTooLarge):
 		return m.error(abi.CodeModel, err.Error(), "is that the address of a model?", err)
 	case x.last.err != nil:
+		if neverSent(err) {
+			err = unsent{err}
+		}
 		return m.error(abi.CodeNetwork, err.Error(), "look at the base URL, the network and whether the server runs", err)
 	case !x.last.ok():
 		return x.refused()
 	}
 	return m.error(abi.CodeModel, "an answer that is not in the form of the provider's interface: "+err.Error(),
 		"look at the provider and the base URL", err)
+}
+
+// unsent is the error of a request that nobody was sent.
+type unsent struct{ error }
+
+func (u unsent) Unwrap() error { return u.error }
+
+// Final says that a shorter request would fare no better.
+func (unsent) Final() bool { return true }
+
+// neverSent reports whether there was nobody to send a request to.
+func neverSent(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	e, ok := errors.AsType[*net.OpError](err)
+	return ok && e.Op == "dial" || errors.As(err, &certificate)
 }
 
 // interrupted is the error of a caller that gave up.
@@ -51,6 +71,7 @@ func (x *exchange) before() string {
 // refused is the error of a provider that answered with one.
 func (x *exchange) refused() error {
 	r := x.last
+	r.away = x.asked > x.m.config.MaxWait
 	code, hint := classify(r.status, r.body)
 	if x.asked > 0 && (code == abi.CodeRateLimited || code == abi.CodeOverloaded) {
 		hint = fmt.Sprintf("try again after %s, as the provider asks", x.asked.Round(time.Second))

@@ -295,3 +295,42 @@ func TestHugeAnswer(t *testing.T) {
 		t.Errorf("%d MB were read", sent>>20)
 	}
 }
+
+// TestWhatLessCannotHelp: a failure says where a shorter request would fare no better.
+func TestWhatLessCannotHelp(t *testing.T) {
+	features.Proves(t, "A10")
+	for _, tc := range []struct {
+		why    string
+		answer modeltest.Answer
+		final  bool
+	}{
+		{"a wrong name", modeltest.Answer{Status: 404, Error: "no such model"}, true},
+		{"no money", modeltest.Answer{Status: 402, Error: "Insufficient Balance"}, true},
+		{"a redirect", modeltest.Answer{Status: 308}, true},
+		{"it wants to be left alone", modeltest.Answer{Status: 429, Header: header("Retry-After", "3600")}, true},
+		{"too fast", modeltest.Answer{Status: 429, Error: "slow down"}, false},
+		{"broken", modeltest.Answer{Status: 500, Error: "boom"}, false},
+		{"a bad request", modeltest.Answer{Status: 400, Error: "input is too big for me"}, false},
+		{"a reset", modeltest.Answer{Reset: true}, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			_, err := ask(t, newClock().config(modeltest.New(t, tc.answer), modeltest.OpenAI))
+			if got := isFinal(err); err == nil || got != tc.final {
+				t.Errorf("final: %v, want %v: %v", got, tc.final, err)
+			}
+		})
+	}
+	c := newClock().config(modeltest.New(t, modeltest.Answer{Text: "fine"}), modeltest.OpenAI)
+	c.BaseURL = "http://127.0.0.1:1" // where nobody listens
+	if _, err := ask(t, c); abi.CodeOf(err) != abi.CodeNetwork || !isFinal(err) {
+		t.Errorf("nobody takes the connection: %v", err)
+	}
+}
+
+func isFinal(err error) bool {
+	e, ok := errors.AsType[interface {
+		error
+		Final() bool
+	}](err)
+	return ok && e.Final()
+}

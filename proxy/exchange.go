@@ -176,21 +176,21 @@ func (e *exchange) compact(ctx context.Context) (err error) {
 	if e.item != nil {
 		return nil
 	}
-	if why, due := reasons(e); due {
+	if why, due := reasons(ctx, e); due {
 		_, err = e.look(ctx, why)
 	}
 	return err
 }
 
 // reasons says why the compactor is to look at the request, if it is.
-func reasons(e *exchange) (why look, due bool) {
-	switch wanted := e.branch.wanted; {
-	case e.inject != nil:
+func reasons(ctx context.Context, e *exchange) (why look, due bool) {
+	if e.inject != nil {
 		return why, false
-	case wanted != nil:
-		e.branch.wanted = nil
-		return look{reason: abi.TriggerPlugin, instructions: wanted.instructions}, true
-	case e.cold:
+	}
+	if w := (ending{e}).wanted(ctx); w != nil {
+		return look{reason: abi.TriggerPlugin, instructions: w.instructions}, true
+	}
+	if e.cold {
 		return look{reason: abi.TriggerIdle}, e.due()
 	}
 	return look{reason: abi.TriggerThreshold}, e.due()

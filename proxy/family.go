@@ -35,6 +35,7 @@ type branch struct {
 	uncounted int
 	// wanted is the compaction that a plugin wants; telling says that plugins are being told of the end of a turn.
 	wanted  *wish
+	held    held
 	telling bool
 	// quiet is a size up to which a look has found nothing to do. over says that a bound of the policy is out of reach:
 	// the last look could not get well below it.

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -158,6 +159,13 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 		}
 	}
 	var made *plan
+	before := e.branch.held.take()
+	defer func() {
+		if made == nil || e.last == nil || !e.last.Report.Compacted {
+			e.branch.held.add(before...)
+		}
+	}()
+	req.Asked = func(w hooks.Wish) { e.branch.held.add(w) }
 	req.Commit = func(ctx context.Context, result *kagewasm.Result) (err error) {
 		if made, err = e.planOf(came, id, result); err == nil && made != nil {
 			err = archive{e}.commit(ctx, came, made, result)

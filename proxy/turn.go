@@ -7,9 +7,11 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/turnend"
 )
 
@@ -25,6 +27,64 @@ type turn struct {
 
 // wish is a compaction that a plugin wants at the next request.
 type wish struct{ instructions string }
+
+// held are the compactions that plugins asked for while a conversation was compacted. They wait for the turn to end,
+// and any compaction answers them.
+type held struct {
+	mu   sync.Mutex
+	list []hooks.Wish
+}
+
+func (h *held) add(list ...hooks.Wish) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range list {
+		if !slices.Contains(h.list, w) {
+			h.list = append(h.list, w)
+		}
+	}
+}
+
+// take returns them, and holds them no more.
+func (h *held) take() []hooks.Wish {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := h.list
+	h.list = nil
+	return list
+}
+
+// turnBegan reports whether a request begins a turn: the words of a person are the last that it says.
+func (e ending) turnBegan(ctx context.Context) bool {
+	came, err := e.reading(ctx, e.doc.doc)
+	if err != nil {
+		return false
+	}
+	persons := abi.Persons(came.msgs)
+	for i := len(persons) - 1; i >= 0; i-- {
+		if role := came.msgs[i].Role; persons[i] || role != abi.RoleUser && role != abi.RoleSystem {
+			return persons[i]
+		}
+	}
+	return false
+}
+
+// wanted is what plugins want at this request, nil where that is nothing.
+func (e ending) wanted(ctx context.Context) *wish {
+	now := e.branch.wanted
+	e.branch.wanted = nil
+	list := e.branch.held.take()
+	switch {
+	case len(list) == 0:
+		return now
+	case now == nil && !e.turnBegan(ctx):
+		e.branch.held.add(list...)
+		return nil
+	case now == nil:
+		now = new(wish)
+	}
+	return &wish{strings.TrimPrefix(now.instructions+"\n"+hooks.Instructed(list), "\n")}
+}
 
 // ending is what an exchange has to do with the end of a turn.
 type ending struct{ *exchange }

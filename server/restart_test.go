@@ -44,7 +44,7 @@ func TestRestart(t *testing.T) {
 		return names
 	}
 	if asked := kept(store.KeptRequest); len(kept(store.KeptTurn)) != 1 || len(asked) != 1 ||
-		!strings.HasSuffix(asked[0], `"keep the ports"`) {
+		!strings.HasSuffix(asked[0], `{"instructions":"keep the ports"}`) {
 		t.Fatalf("%v, %v", kept(store.KeptTurn), kept(store.KeptRequest))
 	}
 

@@ -9,6 +9,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -16,7 +17,7 @@ import (
 // embeds a [RecallIndex]; without one, all messages are indexed again at each recall.
 type ToolHost interface {
 	// Request asks for a compaction on behalf of the agent, once the turn is over.
-	Request(instructions string)
+	Request(hooks.Wish)
 	// All returns every message there ever was, with what became of it.
 	All() []StoredMessage
 }
@@ -78,7 +79,7 @@ func answerCompact(host ToolHost, name, arguments string) string {
 	if focus != "" {
 		focus = "agent: " + focus
 	}
-	host.Request(focus)
+	host.Request(hooks.Wish{Instructions: focus})
 	return sayAsked
 }
 

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/session"
@@ -23,7 +24,7 @@ type toolHost struct {
 	looked bool
 }
 
-func (h *toolHost) Request(instructions string) { h.asked = append(h.asked, instructions) }
+func (h *toolHost) Request(w hooks.Wish) { h.asked = append(h.asked, w.Instructions) }
 
 func (h *toolHost) All() []session.StoredMessage {
 	h.looked = true

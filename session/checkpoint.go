@@ -74,6 +74,7 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 	}
 	shown.Messages, req.Messages = list, now
 	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, now, r, req.before) }
+	req.Asked = s.Request
 	return s.compactor.Commit(ctx, req.Request, shown)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
@@ -203,7 +204,7 @@ func TestCannotBlock(t *testing.T) {
 	var s *session.Session
 	var codes []abi.Code
 	meddle := func(*abi.Input) (*abi.Output, error) {
-		s.Request("from inside")
+		s.Request(hooks.Wish{Instructions: "from inside"})
 		_, err := s.Compact(t.Context(), kagewasm.Request{})
 		codes = append(codes, abi.CodeOf(err))
 		return nil, nil

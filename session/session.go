@@ -7,6 +7,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 )
 
 // Session is the conversation of one agent; [Open] opens one. It has the list that its model sees,
@@ -84,18 +85,20 @@ func (s *Session) keep(ctx context.Context, base []abi.Message, r *kagewasm.Resu
 	return err
 }
 
-// Request asks for a compaction on behalf of the agent, by its tool or otherwise, and says what should
-// be kept in view. It may be called at any time. The compaction runs when the turn is over: with
+// Request asks for a compaction on behalf of the agent, by its tool or otherwise, or of a plugin, and
+// says what should be kept in view. It may be called at any time. The compaction runs when the turn is over: with
 // [Session.EndOfTurn], or before the first call of the model in another turn. A compaction that begins
 // for any other reason answers the requests made before it.
-func (s *Session) Request(instructions string) {
-	s.state.want(abi.TriggerAgent, s.gate.turn(), strings.TrimSpace(instructions))
+//
+// What plugins ask for in a compaction of the session needs no such call.
+func (s *Session) Request(w hooks.Wish) {
+	w.Instructions = strings.TrimSpace(w.Instructions)
+	s.state.want(s.gate.turn(), w)
 }
 
-// Requested returns the instructions of the agent's requests that no compaction has
-// answered yet, oldest first. A host that keeps them may ask for them again when it opens
-// the session again.
-func (s *Session) Requested() []string { return s.state.requested(abi.TriggerAgent) }
+// Requested returns the requests that no compaction has answered yet, oldest first. A host that keeps
+// them may make them again when it opens the session again.
+func (s *Session) Requested() []hooks.Wish { return s.state.requested() }
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or a call runs it returns
 // an error at once, with the code busy. Of the request it uses Reason, which is manual by default,
@@ -142,7 +145,7 @@ func (s *Session) lookOnce(ctx context.Context, req asked) (*kagewasm.Result, er
 func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, error) {
 	base := req.Messages
 	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, base, r, req.before) }
-	req.Commit, req.Search = keep, searchOf(s)
+	req.Commit, req.Search, req.Asked = keep, searchOf(s), s.Request
 	result, err := s.compactor.Compact(ctx, req.Request)
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:

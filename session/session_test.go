@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/session"
@@ -100,8 +101,8 @@ func TestEndOfTurn(t *testing.T) {
 	p := &fakePlugin{Name: "obs", Pre: answers(nil)}
 	c = newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
 	s = open(t, c, 10_000, chat(60))
-	s.Request("keep the port")
-	s.Request("and the host")
+	s.Request(hooks.Wish{Instructions: "keep the port"})
+	s.Request(hooks.Wish{Instructions: "and the host"})
 	if len(p.Asked) > 0 {
 		t.Error("it ran during the turn")
 	}

@@ -7,6 +7,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // state is everything in a session that changes. Each of its methods is one step, which others see as a
@@ -70,7 +72,7 @@ func arrive(ctx context.Context, h *History, to answers, msgs []abi.Message) (er
 		if to.epoch != anyEpoch && h.epoch != to.epoch {
 			return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
 				Message: "the session was rolled back while the model was asked: its answer was not added",
-				Hint:    "it stands in Dispatched.Messages; call again"}
+				Hint:    "call the model again with what the session is now"}
 		}
 		known := h.Len()
 		err = h.Append(ctx, msgs...)
@@ -173,22 +175,17 @@ func (s *state) wished(reason abi.TriggerReason, open int) asked {
 }
 
 // want notes a wish for a compaction, made in a turn.
-func (s *state) want(reason abi.TriggerReason, turn int, instructions string) {
+func (s *state) want(turn int, w hooks.Wish) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wishes.add(reason, turn, instructions)
+	s.wishes.add(turn, w)
 }
 
-// requested returns the instructions of the wishes that were made for a reason.
-func (s *state) requested(reason abi.TriggerReason) (list []string) {
+// requested returns the wishes that no compaction has answered.
+func (s *state) requested() []hooks.Wish {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.wishes.list {
-		if w.reason == reason {
-			list = append(list, w.instructions)
-		}
-	}
-	return list
+	return lists.Map(s.wishes.list, func(w wish) hooks.Wish { return w.Wish })
 }
 
 // answered forgets the wishes up to the one of that number.

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
@@ -198,7 +199,7 @@ func TestAskedForWhileAJobRuns(t *testing.T) {
 	}
 	first := endTurn()
 	<-entered // it is at work for certain
-	s.Request(wish)
+	s.Request(hooks.Wish{Instructions: wish})
 	if endTurn() != first {
 		t.Fatal("another job beside the one that runs")
 	}
@@ -230,7 +231,7 @@ func TestAskedForWhileACheckpointWaits(t *testing.T) {
 	if err != nil || s.Pending() == nil {
 		t.Fatal(r, err)
 	}
-	s.Request("x")
+	s.Request(hooks.Wish{Instructions: "x"})
 	_, _, err = s.EndOfTurn(t.Context())
 	t.Log(err)
 	if _, err := s.Approve(t.Context(), s.Pending().ID); err != nil {

@@ -24,8 +24,8 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 	if err != nil {
 		return nil, nil, err
 	}
-	if w := turn.Wanted; w != nil && w.Reason == abi.TriggerPlugin {
-		s.state.want(w.Reason, 0, w.Instructions)
+	for _, w := range turn.Wishes {
+		s.state.want(0, w)
 	}
 	if turn.Background {
 		req := s.state.wished(abi.TriggerIdle, 0)

@@ -2,19 +2,26 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // wish is a compaction that somebody asked for.
 type wish struct {
-	n            int // counts the wishes of a session, from one
-	turn         int // in which it was made; 0 where none was open
-	reason       abi.TriggerReason
-	instructions string
+	n    int // counts the wishes of a session, from one
+	turn int // in which it was made; 0 where none was open
+	hooks.Wish
+}
+
+// reason is what a compaction that only answers this wish is made for.
+func (w *wish) reason() abi.TriggerReason {
+	if w.Plugin == "" {
+		return abi.TriggerAgent
+	}
+	return abi.TriggerPlugin
 }
 
 // wishes are the compactions that were asked for and not made yet, oldest first.
@@ -23,9 +30,13 @@ type wishes struct {
 	made int // ever
 }
 
-func (w *wishes) add(reason abi.TriggerReason, turn int, instructions string) {
+// add takes up a wish, made in a turn. One that a plugin repeats in that turn stands once.
+func (w *wishes) add(turn int, x hooks.Wish) {
+	if x.Plugin != "" {
+		w.list = slices.DeleteFunc(w.list, func(was wish) bool { return was.turn == turn && was.Wish == x })
+	}
 	w.made++
-	w.list = append(w.list, wish{w.made, turn, reason, instructions})
+	w.list = append(w.list, wish{w.made, turn, x})
 }
 
 // into makes one request of all wishes that need not wait for the end of the open turn, and returns the
@@ -35,9 +46,8 @@ func (w *wishes) into(req *kagewasm.Request, open int) (last int) {
 	if len(ready) == 0 {
 		return 0
 	}
-	said := lists.Map(ready, func(x wish) string { return x.instructions })
-	said = slices.DeleteFunc(said, func(text string) bool { return text == "" })
-	req.Reason, req.Force, req.Instructions = ready[0].reason, true, strings.Join(said, "\n")
+	req.Reason, req.Force = ready[0].reason(), true
+	req.Instructions = hooks.Instructed(lists.Map(ready, func(x wish) hooks.Wish { return x.Wish }))
 	return ready[len(ready)-1].n
 }
 

@@ -4,14 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // worthAnother reports whether a shorter request may do better.
 func worthAnother(err error) bool {
-	return !errors.Is(err, errNoBudget) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err))
+	return !errors.Is(err, errNoBudget) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err) || passes(err))
 }
+
+// passes reports whether a model failed in a way that less text or a little time may change: it is busy, slow or
+// broken, or refused in words that nobody knows. A key or a model that is not there stays away.
+func passes(err error) bool {
+	switch abi.CodeOf(err) {
+	case abi.CodeModel, abi.CodeRateLimited, abi.CodeOverloaded, abi.CodeNetwork, abi.CodeDeadline:
+		e, ok := errors.AsType[interface {
+			error
+			Final() bool
+		}](err)
+		return !ok || !e.Final()
+	}
+	return false
+}
+
+// patience is how long the calls of one summary that failed so may have taken together for the model to be asked
+// again: somebody waits, and a provider that is down stays down.
+const patience = 30 * time.Second
 
 // isTooLong reports whether an error says that a request did not fit, from a provider or from here.
 func isTooLong(err error) bool {
@@ -64,7 +83,7 @@ func failure(ctx context.Context, err error) *abi.Error {
 
 // stated returns the window, in tokens, that a provider names where it refuses a request of so many
 // tokens, 0 where it names none. Where it does not say what the request took, the window it names is
-// believed.
+// believed, as far as it is shorter than the request, which was refused.
 func stated(err error, request int) int {
 	x := abi.ExceededBy(err)
 	if n, ok := x.Window(request); ok {
@@ -73,5 +92,5 @@ func stated(err error, request int) int {
 	if x == nil || x.Bytes || x.Tokens > 0 {
 		return 0
 	}
-	return max(0, x.Limit)
+	return max(0, min(x.Limit, request-1))
 }

@@ -93,7 +93,9 @@ func (c *SummarizeConfig) levels() []int {
 // before anybody sees it. An answer that is empty, cut off, longer than what it
 // replaces, not in the form asked for, or no summary at all is refused with
 // [abi.CodeBadSummary], and asked for again with shorter tool results, a bounded
-// number of times. Where one part of a split turn is refused to the last, the other
+// number of times. So it is where the model fails, unless less text cannot help: a
+// key that is refused, a model that is not there, half a minute lost with failures.
+// Where one part of a split turn is refused to the last, the other
 // part is the summary, and the plan says so.
 type Summarize struct {
 	Drop

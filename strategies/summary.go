@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -44,9 +45,9 @@ type attempt struct {
 
 // write asks the model for the summary of what was prepared, and returns it.
 //
-// A request that was too long and an answer that is no good are tried again with less of the tool
-// results, the whole sequence each time; any other failure ends it. The error is an *abi.Error:
-// bad_summary, context_length, canceled, deadline, or what the model said.
+// A request that was too long, an answer that is no good and a model that fails are tried again with less
+// of the tool results, the whole sequence each time, until that cannot help or is not worth the wait. The
+// error is an *abi.Error: bad_summary, context_length, canceled, deadline, or what the model said.
 func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (written, error) {
 	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(),
 		good: make(map[string]*part), refused: make(map[string]string)}
@@ -54,7 +55,7 @@ func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (writ
 	var err error
 	for _, chars := range cfg.levels() {
 		w.ToolResultChars = chars
-		if w.Summary, err = s.try(ctx, chars, &w); err == nil || w.Window > 0 || !worthAnother(err) {
+		if w.Summary, err = s.try(ctx, chars, &w); err == nil || w.Window > 0 || !s.goesOn(ctx, err) {
 			break
 		}
 	}
@@ -93,19 +94,48 @@ type summaryRun struct {
 	// others was not; by name.
 	good    map[string]*part
 	refused map[string]string
+	// failed is why the model failed in the last try, which showed so many bytes of the session; lost is how long the
+	// calls took in which it failed.
+	failed error
+	shown  int
+	lost   time.Duration
+}
+
+// goesOn reports whether the summary is tried again with less of the tool results.
+func (s *summaryRun) goesOn(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && worthAnother(err) && s.lost < patience
+}
+
+// again reports whether the parts show what the last try showed too. A model that failed is not asked the
+// same again: that was done where it is called.
+func (s *summaryRun) again(parts []*part) bool {
+	shown := 0
+	for _, p := range parts {
+		shown += p.shown
+	}
+	same := s.failed != nil && shown == s.shown
+	s.shown = shown
+	return same
 }
 
 // try makes the summary once, with so many characters of each tool result.
 func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, error) {
 	parts := s.parts(chars)
+	if s.again(parts) {
+		return "", s.failed
+	}
 	err := s.readAll(ctx, parts)
+	if s.failed = nil; passes(err) {
+		s.failed = err
+	}
 	var texts []string
+	var lost time.Duration
 	for _, p := range parts {
 		if s.good[p.name] != p {
 			w.add(p)
 		}
 		s.judged(p)
-		s.room = max(s.room, p.room)
+		s.room, lost = max(s.room, p.room), max(lost, p.lost)
 		texts = append(texts, p.text)
 		if n := p.stated; n > 0 && (w.Window == 0 || n < w.Window) {
 			w.Window = n
@@ -114,7 +144,7 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 			s.overflow = n
 		}
 	}
-	if err != nil {
+	if s.lost += lost; err != nil {
 		return "", err
 	}
 	w.Chunks = parts[0].asked

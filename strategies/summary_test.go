@@ -3,6 +3,7 @@ package strategies_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -330,11 +331,30 @@ func TestRetry(t *testing.T) {
 		{"not when access is denied", strategies.Config{}, func(int) error {
 			return &abi.Error{Code: abi.CodeUnauthorized, Message: "no"}
 		}, "200", 1, abi.CodeUnauthorized},
-		{"not when the provider fails", strategies.Config{}, func(int) error {
+		{"when the provider fails", strategies.Config{}, func(int) error {
 			return &abi.Error{Code: abi.CodeModel, Message: "busy"}
-		}, "200", 1, abi.CodeModel},
-		{"not on an error of no code", strategies.Config{}, func(int) error {
-			return errors.New("boom")
+		}, "200 150 100 50 0", 5, abi.CodeModel},
+		{"on an error of no code", strategies.Config{}, func(n int) error {
+			if n < 3 {
+				return errors.New("boom")
+			}
+			return nil
+		}, "200 150 100 50", 4, ""},
+		{"when it was slow", strategies.Config{}, func(n int) error {
+			if n == 0 {
+				return &abi.Error{Code: abi.CodeDeadline, Message: "no answer within 9s"}
+			}
+			return nil
+		}, "200 150", 2, ""},
+		{"of three parts the third has a provider that fails: all are read again", strategies.Config{Chunks: 3},
+			func(n int) error {
+				if n == 2 {
+					return &abi.Error{Code: abi.CodeRateLimited, Message: "slow down"}
+				}
+				return nil
+			}, "200 200 200 150 150 150", 6, ""},
+		{"not where less cannot help", strategies.Config{}, func(int) error {
+			return &abi.Error{Code: abi.CodeModel, Message: "no such model", Err: final{}}
 		}, "200", 1, abi.CodeModel},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -374,6 +394,51 @@ func TestRetry(t *testing.T) {
 			if e := abi.AsError(err); err != nil && (e.Op != "summarize" || e.Phase == "" || e.Message == "") {
 				t.Errorf("the error says too little: %+v", e)
 			}
+		})
+	}
+}
+
+// final is a failure that stays.
+type final struct{}
+
+func (final) Error() string { return "final" }
+func (final) Final() bool   { return true }
+
+// TestRetryEnds: a provider that fails is not asked the same once more, and not for minutes.
+func TestRetryEnds(t *testing.T) {
+	features.Proves(t, "A10")
+	fails := func(after time.Duration) *fake {
+		return &fake{reply: func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
+			time.Sleep(after)
+			return abi.ModelResponse{}, &abi.Error{Code: abi.CodeOverloaded, Message: "busy"}
+		}}
+	}
+	short := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}
+	for i := range 40 {
+		short = append(short,
+			abi.Message{ID: fmt.Sprint("u", i), Role: abi.RoleUser, Content: abi.Text("Go on with the next.")},
+			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("it is done ", 20))})
+	}
+	for _, tc := range []struct {
+		why   string
+		msgs  []abi.Message
+		after time.Duration
+		calls int
+	}{
+		{"results to leave out", sessiongen.Long(60, 300), time.Second, 5},
+		{"nothing to leave out", short, time.Second, 1},
+		{"slow", sessiongen.Long(60, 300), 12 * time.Second, 3},
+		{"slower", sessiongen.Long(60, 300), time.Minute, 1},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			p := mustPrepare(t, tc.msgs, 1000, strategies.Config{})
+			synctest.Test(t, func(t *testing.T) {
+				f := fails(tc.after)
+				if _, err := strategies.Write(t.Context(), f, p, strategies.Config{}); abi.CodeOf(err) != abi.CodeOverloaded ||
+					len(f.requests) != tc.calls {
+					t.Errorf("%d calls, want %d: %v", len(f.requests), tc.calls, err)
+				}
+			})
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -28,9 +29,11 @@ type part struct {
 	usage     abi.ModelUsage
 	answered  string // the name of the model
 	attempts  []attempt
-	refusedAt int // tokens of a transcript that was too long
-	stated    int // tokens that the provider said the model takes
-	room      int // tokens of an answer for thinking, beside the summary
+	refusedAt int           // tokens of a transcript that was too long
+	stated    int           // tokens that the provider said the model takes
+	room      int           // tokens of an answer for thinking, beside the summary
+	shown     int           // bytes of the session
+	lost      time.Duration // with calls in which the model failed
 }
 
 // The names of parts.
@@ -111,6 +114,7 @@ func (p *part) units(t transcript, units []abi.Unit) {
 	for _, u := range units {
 		if text := t.unit(u); text != "" {
 			p.entries = append(p.entries, entry{text: strings.Join(append(p.lead, text), "\n\n")})
+			p.shown += len(text)
 			p.lead = nil
 		}
 	}
@@ -239,6 +243,7 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	if size := q.tokens(p.count); size > p.input {
 		return "", tooLong(nil, "a request of %d tokens, %d allowed", size, p.input)
 	}
+	start := time.Now()
 	resp, err := p.complete(ctx, q)
 	if err == nil && p.room == 0 && onlyThought(resp) {
 		p.room = thinkingRoom
@@ -249,6 +254,9 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		return p.rules.accept(resp, q.conversation)
 	}
 	e := failure(ctx, err)
+	if passes(e) {
+		p.lost += time.Since(start)
+	}
 	if isTooLong(e) {
 		p.refusedAt, p.stated = p.count(q.conversation), stated(err, q.tokens(p.count))
 	}

@@ -89,8 +89,8 @@ func (c *Call) Search(query string, limit int) ([]abi.Recalled, error) {
 	return resp.Found, nil
 }
 
-// RequestCompaction asks for a compaction once the turn has completed. It
-// needs the capability compaction.request.
+// RequestCompaction asks for a compaction once the turn has completed, in any
+// hook. It needs the capability compaction.request.
 func (c *Call) RequestCompaction(instructions string) error {
 	return c.do(abi.OpRequestCompact, abi.CompactionRequest{Instructions: instructions}, nil)
 }

@@ -47,7 +47,8 @@ What was done is kept in the state folder, with the session as it was: kagewasm
 undo takes it back, kagewasm sessions and lost show it. --no-record goes without.
 While a server has a turn of that session open, or a call of its model in flight,
 nothing is compacted, and the exit code is 1: its agent works with what is there.
---no-record compacts FILE alone.
+--no-record compacts FILE alone. A session that is made to fit as far as it goes, and
+does not fit its window, is a warning and the exit code 0; --strict makes it 1.
 --record and --replay are about what plugins ask of the network and of models; the
 model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
@@ -105,11 +106,12 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.Progress) (*record.Run, *sink, error) {
 	progress.Step("reading %s", path)
 	run, err := f.read(ctx, e, path)
-	if err == nil {
-		err = turnOver(ctx, f, e, run)
-	}
 	if err != nil {
 		return nil, nil, unwritten(err)
+	}
+	busy := turnOver(ctx, f, e, run)
+	if busy != nil && (f.force || f.given("target")) {
+		return nil, nil, busy
 	}
 	session := run.File
 	f.trial = f.dryRun
@@ -136,16 +138,25 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 			return cost(ctx, counter, s, f.overhead)
 		}}
 	req := f.request(path, session, model, tools.Tokens, sink)
-	run.Session = req.Session
+	run.Begin(&req)
 	listen(&opts, run)
 	if plugins != nil {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
+	}
+	if busy != nil { // what changes nothing may go on, and is recorded beside nothing
+		if is, err := due(ctx, opts, req); is || err != nil {
+			return nil, nil, cmp.Or(unwritten(err), busy)
+		}
+		f.noRecord = true
 	}
 	run.Result, err = compact(ctx, opts, req, f.records(),
 		func(pending *kagewasm.Result) verdict {
 			progress.Done()
 			return f.ask(e, path, pending)
 		})
+	if busy != nil && run.Result != nil && run.Result.Report.TokensAfter != run.Result.Report.TokensBefore {
+		return nil, nil, busy
+	}
 	if run.Result != nil {
 		run.Result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}

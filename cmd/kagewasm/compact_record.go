@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -35,11 +36,38 @@ func turnOver(ctx context.Context, f *compactFlags, e env, run *record.Run) erro
 	}
 	defer s.Close()
 	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
+	sayOver(ctx, e, s, run)
 	if key, open := inTurn(ctx, s, run); open != nil {
 		return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it; --no-record compacts "+
 			"the file alone and leaves the stored session as it is", *open)
 	}
 	return nil
+}
+
+// sayOver says which turn or call of the session is not waited for, since its process is gone.
+func sayOver(ctx context.Context, e env, s *store.Store, run *record.Run) {
+	if some, err := turns.Over(ctx, s); err != nil || len(some) == 0 {
+		return // the session, which may be long, need not be looked for
+	}
+	key, err := run.Key(ctx, s)
+	if err != nil || key == "" {
+		return
+	}
+	over, _ := turns.Over(ctx, s, key)
+	for _, o := range over {
+		e.say(fmt.Sprintf("session %q: %s, and that process is gone: it counts no more", key, o))
+	}
+}
+
+// due reports whether a look at a session would compact it. It asks no model and no plugin.
+func due(ctx context.Context, opts kagewasm.Options, req kagewasm.Request) (bool, error) {
+	opts.Plugins, opts.Model, opts.Audit = nil, nil, nil
+	c, err := kagewasm.New(opts)
+	if err != nil {
+		return false, err
+	}
+	turn, err := c.TurnEnd(ctx, req)
+	return err == nil && turn.Wanted != nil, err
 }
 
 // inTurn is the turn that is open, or the call in flight, of the session that a run goes on with, and its key; nil
@@ -86,6 +114,10 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept
 	case len(kept.Deleted) > 0:
 		e.say(ui.Plural(len(kept.Deleted), "old session") + " went from the store to make room: --keep says how much it " +
 			"holds")
+	}
+	if n := len(run.Asked()); n > 0 && !f.quiet {
+		e.say("what plugins asked for is kept with session " + kept.Key + ": it runs when its next turn is over, unless it " +
+			"is compacted before")
 	}
 	if run.Waits() != nil && !f.quiet {
 		e.say("it waits in the store: kagewasm approve " + kept.Key + ", or kagewasm reject " + kept.Key)

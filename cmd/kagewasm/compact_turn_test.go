@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/toolserver"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/process"
 	"github.com/kagewasm/kagewasm/internal/servetest"
 )
 
@@ -41,8 +42,8 @@ func TestCompactInATurn(t *testing.T) {
 	var begun struct{ Turn string }
 	s.do(t, "POST", "/sessions/a/turns", nil, &begun)
 	refused := abi.AsError(s.Do(t.Context(), "POST", "/sessions/a/compact", map[string]any{}, nil))
-	for _, more := range [][]string{nil, {"--force"}, {"--target", "1000"}, {"--reason", "manual", "--force"},
-		{"--plugin", "nowhere.wasm"}} {
+	for _, more := range [][]string{{"--window", "5000"}, {"--force"}, {"--target", "1000"},
+		{"--reason", "manual", "--force"}, {"--plugin", "nowhere.wasm", "--force"}} {
 		code, said := compact(more...)
 		_, err := os.Stat(out)
 		if code != 1 || err == nil || !strings.Contains(said, `compact: session "a": a turn is running`) ||
@@ -53,8 +54,15 @@ func TestCompactInATurn(t *testing.T) {
 			t.Errorf("%s is not what the server says: %v", said, refused)
 		}
 	}
-	for _, more := range [][]string{{"--no-record", "--force"}, {"--dry-run", "--force"}, {"--session", "b"},
-		{"--reason", "agent", "--force"}} {
+	stored := func() string { _, said := runOn(t, home, "sessions", "show", "a", "--json"); return said }
+	before := stored()
+	if code, said := compact("--window", "1000000"); code != 0 || !strings.Contains(said, "below_threshold") {
+		t.Errorf("below the threshold: %d %s", code, said)
+	} else if stored() != before {
+		t.Errorf("a look below the threshold changed what is stored:\n%s\n%s", before, stored())
+	}
+	for _, more := range [][]string{{"--no-record", "--force"}, {"--dry-run", "--force"}, {"--dry-run"},
+		{"--session", "b"}, {"--reason", "agent", "--force"}} {
 		if code, said := compact(more...); code != 0 {
 			t.Errorf("%q: %d %s", more, code, said)
 		}
@@ -67,7 +75,7 @@ func TestCompactInATurn(t *testing.T) {
 
 // TestCompactInACall: while a server has a call of the model in flight the command refuses what a person asks for, says
 // which process has the call, since when and what to do, and exits with 1. What an agent asks for by its tool waits. A
-// call of a server that was killed is over where the next one starts.
+// call of a server that was killed is over, and the command says so. While one is in flight nothing is undone.
 func TestCompactInACall(t *testing.T) {
 	features.Proves(t, "T3")
 	home, file := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "a.jsonl")
@@ -103,6 +111,13 @@ func TestCompactInACall(t *testing.T) {
 			t.Errorf("%s does not say %q", said, says)
 		}
 	}
+	for _, more := range [][]string{nil, {"--redo"}, {"--to", "m1"}} {
+		code, said := runOn(t, home, append([]string{"undo", "a"}, more...)...)
+		if code != 1 || !strings.Contains(said, "a call of the model is in flight") ||
+			!strings.Contains(said, "its answer would be lost: undo when it has ended") {
+			t.Errorf("undo %q: %d %s", more, code, said)
+		}
+	}
 	if _, said := runOn(t, home, "sessions", "show", "a"); !strings.Contains(said, "1 call of the model") {
 		t.Errorf("sessions show: %s", said)
 	}
@@ -120,13 +135,36 @@ func TestCompactInACall(t *testing.T) {
 		t.Errorf("behind the call: %d %s", code, said)
 	}
 	begin(s)
-	_ = s.Process.Kill()
-	_ = s.Wait()
-	if code, said := compact(); code != 1 {
-		t.Errorf("while nobody knows that the server is gone: %d %s", code, said)
+	kill := func() {
+		_ = s.Process.Kill()
+		_ = s.Wait()
 	}
-	start()
+	kill()
+	known := process.Self() != "" // else nobody knows that the server is gone
+	if code, said := compact(); (code == 0) != known ||
+		known && !strings.Contains(said, "that process is gone: it counts no more") {
+		t.Errorf("behind a server that was killed: %d %s", code, said)
+	}
+	s = start()
 	if code, said := compact(); code != 0 {
 		t.Errorf("when the next server has started: %d %s", code, said)
+	}
+	if !known {
+		return
+	}
+	var turn struct{ Turn string }
+	s.do(t, "POST", "/sessions/a/turns", nil, &turn)
+	kill()
+	if code, said := compact(); code != 0 || !strings.Contains(said, "that process is gone: it counts no more") {
+		t.Errorf("behind the turn of a server that was killed: %d %s", code, said)
+	}
+	s = start()
+	if code, said := compact(); code != 1 ||
+		!strings.Contains(said, "that process is gone, and the turn counts as over at 20") {
+		t.Errorf("while its agent may come back to the next server: %d %s", code, said)
+	}
+	s.do(t, "DELETE", "/sessions/a/turns/"+turn.Turn, nil, nil)
+	if code, said := compact(); code != 0 {
+		t.Errorf("when it came back: %d %s", code, said)
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/toolserver"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
@@ -60,7 +62,7 @@ func askInTurn(
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
-	if _, err := turns.Ask(ctx, s, key, []string{r.Focus}); err != nil {
+	if _, err := turns.Ask(ctx, s, key, []hooks.Wish{{Instructions: r.Focus}}); err != nil {
 		return nil, err
 	}
 	return &toolserver.Compaction{Key: key, Asked: true}, nil
@@ -138,9 +140,13 @@ func compactStored(
 	if err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	result, err := open.Compact(ctx, kagewasm.Request{Reason: abi.TriggerAgent, DryRun: r.DryRun, Instructions: r.Focus})
 	if result != nil {
 		err = errors.Join(err, result.Settle(ctx))
+	}
+	if result != nil && !r.DryRun {
+		err = errors.Join(err, turns.Looked(ctx, s, one.Key, begun, true, open.Requested()))
 	}
 	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
 		err = nil // it is done as far as it goes, and the report says so

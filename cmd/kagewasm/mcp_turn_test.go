@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/servetest"
@@ -48,9 +49,9 @@ func TestMCPCompactWaitsForTheTurn(t *testing.T) {
 		s.do(t, "GET", path+"/compactions", nil, &list)
 		return list.Compactions
 	}
-	waits := func() []string {
+	waits := func() []hooks.Wish {
 		t.Helper()
-		var one struct{ Requests []string }
+		var one struct{ Requests []hooks.Wish }
 		_, said := runOn(t, home, "sessions", "show", key, "--json")
 		if err := json.Unmarshal([]byte(said), &one); err != nil {
 			t.Fatal(err)
@@ -76,7 +77,7 @@ func TestMCPCompactWaitsForTheTurn(t *testing.T) {
 			t.Fatalf("%v: compacted in the turn: %+v", with, compactions())
 		}
 		if list := waits(); len(list) != 1 {
-			t.Errorf("%v: %q waits", with, list)
+			t.Errorf("%v: %v waits", with, list)
 		}
 		s.do(t, "DELETE", path+"/turns/"+turn.Turn, nil, nil)
 		list := compactions()

@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/pick"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -74,7 +75,7 @@ func newSessionsShow(e env) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				v := &ui.SessionDetails{Session: *one, Records: []store.Record{}, Costs: []store.Cost{},
-					Turns: []string{}, Calls: []string{}, Requests: []string{}}
+					Turns: []string{}, Calls: []string{}, Requests: []hooks.Wish{}}
 				records, err := s.Records(c.Context(), one.Key)
 				if err != nil {
 					return err
@@ -110,7 +111,7 @@ func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error 
 	}
 	requests, err := turns.Requests(ctx, s, v.Session.Key)
 	for _, r := range requests {
-		v.Requests = append(v.Requests, r.Said)
+		v.Requests = append(v.Requests, r.Wish)
 	}
 	return err
 }

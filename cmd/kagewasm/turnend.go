@@ -6,7 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/turnend"
 )
 
@@ -49,8 +52,9 @@ func turnEnd(ctx context.Context, f *compactFlags, e env, path string) (ended *t
 		return nil, err
 	}
 	defer m.plugins.close(context.WithoutCancel(ctx))
-	if !turnend.Heard(m.opts.Plugins) {
-		return &turnend.Ended{}, nil
+	ended = &turnend.Ended{Listening: turnend.Heard(m.opts.Plugins) || turnend.Held(m.opts.Plugins)}
+	if !ended.Listening {
+		return ended, nil
 	}
 	goesBy(f, e, &m.opts)
 	compactor, err := kagewasm.New(m.opts)
@@ -58,12 +62,35 @@ func turnEnd(ctx context.Context, f *compactFlags, e env, path string) (ended *t
 		return nil, err
 	}
 	req := f.request(path, run.File, m.model, m.tools.Tokens, &sink{})
-	turn, err := compactor.TurnEnd(ctx, req)
-	if err != nil {
-		return nil, err
+	run.Session = req.Session
+	if turnend.Heard(m.opts.Plugins) {
+		turn, err := compactor.TurnEnd(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		ended = turnend.Of(turn)
+		if err := m.plugins.asked(req, ended); err != nil {
+			return nil, err
+		}
 	}
-	ended = turnend.Of(turn)
-	return ended, m.plugins.asked(req, ended)
+	if turnend.Held(m.opts.Plugins) {
+		ended.Wants(heldFor(ctx, f, e, run))
+	}
+	return ended, nil
+}
+
+// heldFor is what plugins asked for in compactions of the turn. Where the store cannot be read that is nothing.
+func heldFor(ctx context.Context, f *compactFlags, e env, run *record.Run) []hooks.Wish {
+	if !f.records() {
+		return nil
+	}
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	list, _ := run.Held(ctx, s)
+	return list
 }
 
 // mostAsked is how many turns in a row of a session plugins are listened to that want a compaction, as in one process.

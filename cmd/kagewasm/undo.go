@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -18,7 +22,8 @@ func newUndo(e env) *cobra.Command {
 byte for byte, and what came later is taken back with it. --to goes back to where a
 message had just arrived. Nothing is lost by that: --redo takes the undo back.
 
-The session changes in the store; --out writes it as a file, the very one that was
+While a server has a call of the session's model in flight nothing is undone: the
+answer would be lost. The session changes in the store; --out writes it as a file, the very one that was
 compacted where nothing else was done to it.`,
 		Example: `  kagewasm undo s-0123456789ab --out session.jsonl
   kagewasm undo s-0123456789ab --to m00042
@@ -30,6 +35,9 @@ compacted where nothing else was done to it.`,
 			}
 			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
 				v := &ui.Undone{Session: one.Key, Redo: redo}
+				if err := noCall(c.Context(), s, one.Key); err != nil {
+					return err
+				}
 				h, err := change(c.Context(), s, one.Key, func(_ *store.Tx, h *session.History) error {
 					v.Before = len(h.Messages())
 					switch {
@@ -65,6 +73,16 @@ compacted where nothing else was done to it.`,
 	cmd.Flags().BoolVar(&last, "last", false, "take back the last compaction (the default)")
 	cmd.Flags().BoolVar(&redo, "redo", false, "take back the last undo, where nothing came after it")
 	return cmd
+}
+
+// noCall refuses what takes messages back while a server has a call of the model in flight: the answer would be to
+// messages that are gone, and be lost.
+func noCall(ctx context.Context, s *store.Store, key string) error {
+	open, err := turns.List(ctx, s, key)
+	if i := slices.IndexFunc(open, func(o turns.Open) bool { return o.Call }); i >= 0 {
+		return turns.Busy("undo", key, "its answer would be lost: undo when it has ended", open[i])
+	}
+	return err
 }
 
 func number(is bool) int {

@@ -10,11 +10,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -54,6 +58,34 @@ type Run struct {
 	// Result is what came of it, Events what it said on the way.
 	Result *kagewasm.Result
 	Events []kagewasm.Event
+
+	begun  time.Time
+	reason abi.TriggerReason
+	mu     sync.Mutex
+	wishes []hooks.Wish // compactions that plugins asked for meanwhile
+}
+
+// Begin notes what the compactor is asked, and has the run take up what plugins ask for meanwhile: it is kept with the
+// session, for the end of its turn.
+func (r *Run) Begin(req *kagewasm.Request) {
+	r.Session, r.reason, r.begun = req.Session, req.Reason, time.Now()
+	req.Asked = func(w hooks.Wish) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.wishes = append(r.wishes, w)
+	}
+}
+
+// Asked are the compactions that plugins asked for meanwhile.
+func (r *Run) Asked() []hooks.Wish {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.wishes)
+}
+
+// answers reports whether the run did what was asked for before it began: it compacted, or was a look for that.
+func (r *Run) answers() bool {
+	return r.Result.Report.Compacted || r.reason == abi.TriggerPlugin || r.reason == abi.TriggerAgent
 }
 
 // Kept is what became of it in the store.
@@ -104,6 +136,9 @@ func (r *Run) Keep(ctx context.Context, s *store.Store, most int64) (kept Kept, 
 		kept.Deleted, err = tx.Trim(ctx, most, kept.Key)
 		return err
 	})
+	if err == nil {
+		err = turns.Looked(ctx, s, kept.Key, r.begun, r.answers(), r.Asked())
+	}
 	return kept, err
 }
 
@@ -126,6 +161,20 @@ func (r *Run) Key(ctx context.Context, j session.Journal) (string, error) {
 	}
 	_, named, err := r.find(ctx, j)
 	return session.Key(named), err
+}
+
+// Held are the compactions of the session that were asked for and that nothing has answered.
+func (r *Run) Held(ctx context.Context, s *store.Store) ([]hooks.Wish, error) {
+	some, err := turns.AnyRequests(ctx, s)
+	if err != nil || !some { // the session, which may be long, need not be looked for
+		return nil, err
+	}
+	key, err := r.Key(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	list, err := turns.Requests(ctx, s, key)
+	return lists.Map(list, func(q turns.Request) hooks.Wish { return q.Wish }), err
 }
 
 // find finds the session that the file goes on with. Where the file does not name it,

@@ -5,24 +5,25 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
 
-// hear tells the open session what its agent asked for at another process. The caller holds l.mu.
+// hear tells the open session what its agent or plugins asked for at another process. The caller holds l.mu.
 func (l *live) hear(requests []turns.Request) {
 	if l.session == nil {
 		return
 	}
 	for _, r := range requests {
 		if !slices.ContainsFunc(l.wishes, r.Same) {
-			l.session.Request(r.Said)
+			l.session.Request(r.Wish)
 			l.wishes = append(l.wishes, r)
 		}
 	}
 }
 
-// keepRequests keeps what the agent asked for, where that has changed. What cannot be kept
+// keepRequests keeps what the agent and plugins asked for, where that has changed. What cannot be kept
 // holds for this process all the same, so that is logged alone.
 func (s *core) keepRequests(ctx context.Context, l *live, open *session.Session) {
 	l.mu.Lock()
@@ -35,7 +36,7 @@ func (s *core) keepRequests(ctx context.Context, l *live, open *session.Session)
 	}
 	added, err := turns.Ask(context.WithoutCancel(ctx), s.store, l.key, now[len(left):], l.wishes[:n]...)
 	if err != nil {
-		s.opts.Log.Error("what an agent asked for is not kept", "session", l.key, "error", err)
+		s.opts.Log.Error("a compaction that was asked for is not kept", "session", l.key, "error", err)
 		return
 	}
 	l.wishes = slices.Concat(left, added)
@@ -43,11 +44,11 @@ func (s *core) keepRequests(ctx context.Context, l *live, open *session.Session)
 
 // answered is how many of the requests that are kept a session has answered, which are the oldest. now are those that
 // it has not.
-func answered(kept []turns.Request, now []string) int {
+func answered(kept []turns.Request, now []hooks.Wish) int {
 	for n := range kept {
 		left := kept[n:]
-		if len(left) <= len(now) && slices.EqualFunc(left, now[:len(left)], func(r turns.Request, said string) bool {
-			return r.Said == said
+		if len(left) <= len(now) && slices.EqualFunc(left, now[:len(left)], func(r turns.Request, w hooks.Wish) bool {
+			return r.Wish == w
 		}) {
 			return n
 		}

@@ -28,7 +28,7 @@ type live struct {
 	agent   *Agent
 	open    []turns.Open      // turns and calls that the store had when it was asked last
 	turns   map[string]func() // those of open that are no call of this process, by id: how to end it
-	wishes  []turns.Request   // compactions that the agent asked for, and that the store keeps
+	wishes  []turns.Request   // compactions that were asked for, and that the store keeps
 	call    *call             // the one in flight
 	tokens  int               // as counted last; 0 where that is stored
 
@@ -49,6 +49,7 @@ func (l *live) idle() bool {
 			_, done, _ := job.Poll()
 			busy = !done
 		}
+		busy = busy || len(l.session.Requested()) > 0 // a plugin may have asked since the store was told
 	}
 	return !busy && l.call == nil && len(l.wishes) == 0 // turns are in the store
 }
@@ -203,7 +204,7 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	}
 	l.wishes = requests
 	for _, r := range requests {
-		opened.Request(r.Said)
+		opened.Request(r.Wish)
 	}
 	return opened, nil
 }

@@ -89,6 +89,9 @@ func New(opts Options) (*Service, error) {
 		err = errors.Join(c.noteEnds(context.Background()), turns.EndCalls(context.Background(), opts.Store))
 	}
 	if err == nil {
+		err = turns.TakeOver(context.Background(), opts.Store)
+	}
+	if err == nil {
 		c.host, err = opts.Open(c.audit)
 	}
 	return &Service{c, sessions{c}, loop{c}, compactions{c}, history{c}, operator{c}}, err

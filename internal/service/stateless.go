@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/jsonlex"
 	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/record"
@@ -83,22 +84,35 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 }
 
 // EndTurnOnce tells plugins that a turn of a session has ended that the caller keeps. It compacts nothing: the caller
-// starts what is wanted. Where no plugin hears of it the messages are not read.
+// starts what is wanted, by what plugins ask for now, and by what they asked for in compactions of the turn that are
+// recorded. Where no plugin hears of it or may ask the messages are not read.
 func (s *compactions) EndTurnOnce(ctx context.Context, in Once) (*turnend.Ended, error) {
-	heard := false
+	var plugins []hooks.Plugin
 	o, err := s.once(ctx, &in, func(a *Agent) bool {
-		heard = turnend.Heard(a.Compactor.Options().Plugins)
-		return heard
+		plugins = a.Compactor.Options().Plugins
+		return turnend.Heard(plugins) || turnend.Held(plugins)
 	})
-	if err != nil || !heard {
-		return &turnend.Ended{}, err
+	ended := &turnend.Ended{}
+	if err != nil || o.agent == nil {
+		return ended, err
 	}
-	// An agent that leaves when its turn is over does not take it from plugins.
-	turn, err := o.agent.Compactor.TurnEnd(context.WithoutCancel(ctx), o.req)
-	if err != nil {
-		return nil, err
+	ctx = context.WithoutCancel(ctx) // an agent that leaves when its turn is over does not take it from plugins
+	if turnend.Heard(plugins) {
+		turn, err := o.agent.Compactor.TurnEnd(ctx, o.req)
+		if err != nil {
+			return nil, err
+		}
+		ended = turnend.Of(turn)
 	}
-	return turnend.Of(turn), nil
+	ended.Listening = true
+	if in.Record && turnend.Held(plugins) {
+		held, err := o.run.Held(ctx, s.store)
+		if err != nil {
+			return nil, err
+		}
+		ended.Wants(held)
+	}
+	return ended, nil
 }
 
 // once is a session that the caller keeps, and what its compactor is asked.
@@ -145,7 +159,9 @@ func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bo
 	}
 	o.run = &record.Run{Path: in.Name, Data: o.doc.data, File: file, Session: abi.Session{ID: record.ID(file),
 		AgentPath: path, Model: o.agent.Model.Name(), ContextWindow: o.agent.Window}}
-	o.req, err = s.request(ctx, in, host, o.agent, o.run)
+	if o.req, err = s.request(ctx, in, host, o.agent, o.run); err == nil {
+		o.run.Begin(&o.req)
+	}
 	has := func() []session.StoredMessage { return record.Stored(&all) }
 	o.req.Search = record.Search(has, func(ctx context.Context) ([]session.StoredMessage, error) {
 		if !in.Record {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -137,7 +138,7 @@ func (l *live) compacted(r *kagewasm.Report) {
 // Request asks for a compaction for the agent, which runs when the turn is over.
 func (s *loop) Request(ctx context.Context, key, instructions string) error {
 	return s.with(ctx, key, func(_ *live, open *session.Session) error {
-		open.Request(instructions)
+		open.Request(hooks.Wish{Instructions: instructions})
 		return nil
 	})
 }

@@ -4,6 +4,7 @@ package turnend
 
 import (
 	"slices"
+	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -22,8 +23,8 @@ type Ended struct {
 
 // Wanted is a compaction that somebody wants.
 type Wanted struct {
-	// Reason is plugin where a plugin asked for it, threshold where the session is too long.
-	Reason abi.TriggerReason `json:"reason" doc:"plugin, or threshold where nobody asked and the session is too long"`
+	// Reason is plugin or agent for who asked for it, threshold where the session is too long.
+	Reason abi.TriggerReason `json:"reason" doc:"plugin or agent, or threshold where nobody asked and the session is too long"`
 	// Instructions are what those who asked want kept in view.
 	Instructions string `json:"instructions,omitempty"`
 }
@@ -31,6 +32,26 @@ type Wanted struct {
 // Heard reports whether any of the plugins hears of ends of turns.
 func Heard(plugins []hooks.Plugin) bool {
 	return slices.ContainsFunc(plugins, func(p hooks.Plugin) bool { return slices.Contains(p.Hooks(), abi.HookTurnEnd) })
+}
+
+// Held reports whether any of the plugins may have asked for a compaction in the turn: while another one ran.
+func Held(plugins []hooks.Plugin) bool {
+	return slices.ContainsFunc(plugins, func(p hooks.Plugin) bool { return p.Granted(abi.CapCompactionRequest) })
+}
+
+// Wants has the agent make a compaction that was asked for in the turn.
+func (e *Ended) Wants(held []hooks.Wish) {
+	if len(held) == 0 {
+		return
+	}
+	w := &Wanted{Reason: abi.TriggerPlugin, Instructions: hooks.Instructed(held)}
+	if held[0].Plugin == "" {
+		w.Reason = abi.TriggerAgent
+	}
+	if also := e.Wanted; also != nil && also.Instructions != "" {
+		w.Instructions = strings.TrimPrefix(w.Instructions+"\n"+also.Instructions, "\n")
+	}
+	e.Wanted = w
 }
 
 // Of is what an agent is told of a turn.

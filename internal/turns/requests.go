@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/store"
 )
 
-// Request is a compaction that the agent of a stored session asked for, and that waits for the end of a turn.
+// Request is a compaction that the agent of a stored session, or a plugin, asked for, and that waits for the end of a
+// turn.
 type Request struct {
 	name string // in the store, by which requests are in order
-	// Said is what the agent wants kept in view.
-	Said string
+	hooks.Wish
 }
 
 // request is one of a session as the store has it.
@@ -27,18 +29,27 @@ func Requests(ctx context.Context, s *store.Store, key string) (list []Request, 
 	kept, err := s.Kept(ctx, store.KeptRequest, key)
 	for _, k := range kept {
 		r := Request{name: k.Name}
-		if json.Unmarshal(k.Value, &r.Said) == nil {
+		if json.Unmarshal(k.Value, &r.Wish) == nil || json.Unmarshal(k.Value, &r.Instructions) == nil { // as it was once
 			list = append(list, r)
 		}
 	}
 	return list, err
 }
 
+// AnyRequests reports whether any session has requests that nobody has answered.
+func AnyRequests(ctx context.Context, s *store.Store) (bool, error) {
+	kept, err := s.Kept(ctx, store.KeptRequest)
+	return len(kept) > 0, err
+}
+
+// stamped begins the name of a request that is made at a time.
+func stamped(t time.Time) string { return t.UTC().Format("20060102T150405.000000000Z") }
+
 // Ask adds requests of a session, and drops those that were answered. Others stay: another process may have added them.
 func Ask(
-	ctx context.Context, s *store.Store, key string, said []string, answered ...Request,
+	ctx context.Context, s *store.Store, key string, wishes []hooks.Wish, answered ...Request,
 ) (added []Request, err error) {
-	now := time.Now().UTC().Format("20060102T150405.000000000Z")
+	now := stamped(time.Now())
 	err = s.Update(ctx, func(tx *store.Tx) error {
 		added = nil
 		for _, r := range answered {
@@ -46,19 +57,39 @@ func Ask(
 				return err
 			}
 		}
-		for i, text := range said {
+		for i, w := range wishes {
 			k := request(key, fmt.Sprintf("%s-%04d-%s", now, i, rand.Text()[:8]))
-			if k.Value, err = json.Marshal(text); err != nil {
+			if k.Value, err = json.Marshal(w); err != nil {
 				return err
 			}
 			if err := k.Keep(ctx, tx); err != nil {
 				return err
 			}
-			added = append(added, Request{k.Name, text})
+			added = append(added, Request{k.Name, w})
 		}
 		return nil
 	})
 	return added, err
+}
+
+// Looked says that a session was looked at since a time, and what was asked for meanwhile. Where the look has answered
+// what was asked for before, that is dropped.
+func Looked(
+	ctx context.Context, s *store.Store, key string, since time.Time, answers bool, wishes []hooks.Wish,
+) error {
+	var before []Request
+	if answers {
+		list, err := Requests(ctx, s, key)
+		if err != nil {
+			return err
+		}
+		before = lists.Filter(list, func(r Request) bool { return r.name < stamped(since) })
+	}
+	if len(before)+len(wishes) == 0 {
+		return nil
+	}
+	_, err := Ask(ctx, s, key, wishes, before...)
+	return err
 }
 
 // Same reports whether two are one request.

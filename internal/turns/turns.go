@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/process"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -30,9 +31,15 @@ type Open struct {
 	Until time.Time `json:"until,omitzero"`
 	// Call: it is a call of the model, which ends with the process that made it.
 	Call bool `json:"call,omitempty"`
-	// By is the process that it began at.
-	By string `json:"by,omitempty"`
+	// By is the process that it began at, for people, and Process its name, by which it is known to be gone.
+	By      string `json:"by,omitempty"`
+	Process string `json:"process,omitempty"`
+	// Left: the process is gone, and the agent may still be there and go on with the turn at another one.
+	Left bool `json:"left,omitempty"`
 }
+
+// Gone reports whether it counts as over because its process is known to have ended on this machine.
+func (o *Open) Gone() bool { return process.Gone(o.Process) }
 
 // kept is a turn or a call of a session as the store has it.
 func kept(key, id string) store.Kept { return store.Kept{Kind: store.KeptTurn, Owner: key, Name: id} }
@@ -61,7 +68,7 @@ func begin(ctx context.Context, s *store.Store, key, id string, o Open, most tim
 	if err != nil {
 		return err
 	}
-	o.Begun, o.By = time.Now().UTC(), here()
+	o.Begun, o.By, o.Process = time.Now().UTC(), here(), process.Self()
 	o.Until = o.Begun.Add(most)
 	begun := kept(key, id)
 	if begun.Value, err = json.Marshal(o); err != nil {
@@ -114,6 +121,44 @@ func EndCalls(ctx context.Context, s *store.Store) error {
 	return err
 }
 
+// comesBack is how long the agent of a turn may take to go on with it at a server that was started where the one that
+// it began at is gone.
+const comesBack = 10 * time.Minute
+
+// TakeOver keeps the turns open of processes that are gone, for as long as their agents may take to come to this one.
+func TakeOver(ctx context.Context, s *store.Store) error {
+	_, over, err := all(ctx, s)
+	if err != nil {
+		return err
+	}
+	var left []store.Kept
+	until := time.Now().Add(comesBack).UTC()
+	for _, o := range over {
+		if o.Call || !o.Gone() || time.Now().After(o.Until) {
+			continue
+		}
+		o.Process, o.Left = process.Self(), true
+		if until.Before(o.Until) {
+			o.Until = until
+		}
+		if o.kept.Value, err = json.Marshal(o.Open); err != nil {
+			return err
+		}
+		left = append(left, o.kept)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return s.Update(ctx, func(tx *store.Tx) error {
+		for _, k := range left {
+			if err := k.Keep(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func end(ctx context.Context, s *store.Store, list ...store.Kept) (ended bool, err error) {
 	err = s.Update(ctx, func(tx *store.Tx) (err error) {
 		for _, k := range list {
@@ -136,6 +181,17 @@ func List(ctx context.Context, s *store.Store, key string) (list []Open, err err
 	return list, err
 }
 
+// Over are the turns and calls of some sessions, or of all, that count as over because their process is gone.
+func Over(ctx context.Context, s *store.Store, keys ...string) (list []Open, err error) {
+	_, over, err := all(ctx, s, keys...)
+	for _, o := range over {
+		if o.Gone() && time.Now().Before(o.Until) {
+			list = append(list, o.Open)
+		}
+	}
+	return list, err
+}
+
 // Any reports whether a turn of any session is open, or a call in flight.
 func Any(ctx context.Context, s *store.Store) (bool, error) {
 	open, _, err := all(ctx, s)
@@ -148,7 +204,7 @@ type openKept struct {
 	kept store.Kept
 }
 
-// all are those of some sessions, or of all: those that are open, and those that nobody ended in time.
+// all are those of some sessions, or of all: those that are open, and those that nobody ended in time, or can end.
 func all(ctx context.Context, s *store.Store, keys ...string) (open, over []openKept, err error) {
 	list, err := s.Kept(ctx, store.KeptTurn, keys...)
 	for _, k := range list {
@@ -157,7 +213,7 @@ func all(ctx context.Context, s *store.Store, keys ...string) (open, over []open
 		if o.Until.IsZero() { // an earlier version began it
 			o.Until = o.Begun.Add(longest)
 		}
-		if unread || time.Now().After(o.Until) {
+		if unread || time.Now().After(o.Until) || o.Gone() {
 			over = append(over, o)
 		} else {
 			open = append(open, o)
@@ -166,23 +222,33 @@ func all(ctx context.Context, s *store.Store, keys ...string) (open, over []open
 	return open, over, err
 }
 
+// String is what it is, since when, and at which process.
+func (o Open) String() string {
+	what, by := "a turn is running", "begun"
+	if o.Call {
+		what, by = "a call of the model is in flight", "made"
+	}
+	said := fmt.Sprintf("%s since %s (%s", what, stamp(o.Begun), o.ID)
+	if o.By != "" {
+		said += fmt.Sprintf(", %s by %s", by, o.By)
+	}
+	return said + ")"
+}
+
 // Busy is the error of what has to wait for the end of a turn of a session, or of a call. op is what that is, hint what
 // to do.
 func Busy(op, key, hint string, o Open) error {
-	what, by := "a turn is running", "begun"
 	gone := fmt.Sprintf("where its agent is gone, DELETE /api/v1/sessions/%s/turns/%s ends the turn", url.PathEscape(key),
 		o.ID)
-	if o.Call {
-		what, by = "a call of the model is in flight", "made"
+	switch {
+	case o.Call:
 		gone = "where that process is gone, the call counts as over at " + stamp(o.Until)
-	}
-	if o.By != "" {
-		by = fmt.Sprintf(" (%s, %s by %s)", o.ID, by, o.By)
-	} else {
-		by = fmt.Sprintf(" (%s)", o.ID)
+	case o.Left:
+		gone = "that process is gone, and the turn counts as over at " + stamp(o.Until) + ", if its agent does not end it; " +
+			gone
 	}
 	return &abi.Error{Code: abi.CodeBusy, Op: op, Hint: hint + "; " + gone,
-		Message: fmt.Sprintf("session %q: %s since %s%s", key, what, stamp(o.Begun), by)}
+		Message: fmt.Sprintf("session %q: %s", key, o)}
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

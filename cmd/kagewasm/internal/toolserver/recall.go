@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -81,7 +82,7 @@ func (x *indexed) with(all []session.StoredMessage) searched { return searched{x
 func (h searched) All() []session.StoredMessage { return h.all }
 
 // Request is for the tool compact, which is none of those here.
-func (searched) Request(string) {}
+func (searched) Request(hooks.Wish) {}
 
 func usage(format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf(format, args...)}

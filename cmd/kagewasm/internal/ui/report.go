@@ -76,6 +76,11 @@ func Report(p Printer, c Compaction) {
 	h.money(r)
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
+	wish := h.labelled("asked for")
+	for _, w := range r.Wishes {
+		wish("a compaction when the turn is over, by %s: %s", w.Plugin,
+			cmp.Or(w.Instructions, "nothing in particular is to be kept"))
+	}
 	h.failures(r.Failures)
 	h.injected(c.Result)
 	h.summary(r)

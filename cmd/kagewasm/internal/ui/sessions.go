@@ -50,11 +50,11 @@ type SessionDetails struct {
 	Session store.Session  `json:"session"`
 	Records []store.Record `json:"compactions"`
 	Costs   []store.Cost   `json:"costs"`
-	// Turns are those that are open, Calls those of the model in flight, Requests what the agent asked
-	// for and nothing has answered yet.
-	Turns    []string `json:"turns"`
-	Calls    []string `json:"calls"`
-	Requests []string `json:"requests"`
+	// Turns are those that are open, Calls those of the model in flight, Requests what the agent or
+	// plugins asked for and nothing has answered yet.
+	Turns    []string     `json:"turns"`
+	Calls    []string     `json:"calls"`
+	Requests []hooks.Wish `json:"requests"`
 }
 
 // SessionShown shows a session and its compactions.
@@ -79,8 +79,9 @@ func SessionShown(p Printer, v *SessionDetails) {
 	if len(v.Calls) > 0 {
 		p.field("in flight", "%s of the model", Plural(len(v.Calls), "call"))
 	}
-	for _, said := range v.Requests {
-		p.field("asked for", "a compaction, by the agent: %s", cmp.Or(said, "nothing in particular is to be kept"))
+	for _, w := range v.Requests {
+		p.field("asked for", "a compaction, by %s: %s", cmp.Or(w.Plugin, "the agent"),
+			cmp.Or(w.Instructions, "nothing in particular is to be kept"))
 	}
 	for i := range v.Records {
 		r := &v.Records[i]
