@@ -283,8 +283,8 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
-// worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half. An
-// earlier note is short already: where as much goes beside it, and enough to be worth a compaction, all of it counts.
+// worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half.
+// An earlier note is short already: where as much goes beside it, and enough to be worth a compaction, all of it counts.
 func worthSaying(cost, earlier, window int) int {
 	beside := cost - earlier
 	if float64(beside) < littleShare*float64(window) {
