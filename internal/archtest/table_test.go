@@ -23,6 +23,7 @@ const allAbove = "all above"
 
 // layout is the table, from the bottom up: what a row names stands above it.
 var layout = []row{
+	{pattern: "internal/unaligned", std: true, tool: true},
 	{pattern: "internal/jsonlex", std: true, tool: true},
 	{pattern: "internal/plainjson", std: true, tool: true},
 	{pattern: "internal/strictjson", std: true, tool: true},

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 const (
@@ -26,7 +28,7 @@ func stopsAt(c byte) bool { return c == '"' || c == '\\' || c < 0x20 }
 func Plain(doc []byte, i int) (end int, ascii bool) {
 	var high uint64
 	for i+8 <= len(doc) {
-		x := load(doc, i)
+		x := unaligned.Load(doc, i)
 		high |= x
 		if s := stops(x); s != 0 {
 			return i + bits.TrailingZeros64(s)>>3, high&highs == 0
@@ -53,8 +55,8 @@ func Unescape(to, doc []byte) (n, end int, ascii, ok bool) {
 	i := 0
 	for {
 		for i+8 <= len(doc) {
-			x := load(doc, i)
-			store(to, n, x)
+			x := unaligned.Load(doc, i)
+			unaligned.Store(to, n, x)
 			high |= x
 			s := stops(x)
 			if s == 0 {

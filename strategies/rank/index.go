@@ -72,10 +72,10 @@ func (ix *Index) Add(t Text) int {
 	for _, id := range ix.label(t.About) {
 		ix.count(id) // but not in the length: a label makes no text a long one
 	}
-	if ix.memo == nil && ix.only == nil { // for a query it takes as long to make as it spares
+	if ix.memo == nil {
 		ix.memo = new(memo)
 	}
-	s := scanner{text: t.Body, memo: ix.memo}
+	s := scanner{text: t.Body, memo: ix.memo, only: ix.only}
 	s.take = func(id int32, from, termEnd int) bool {
 		if cut := cutBefore(t.Body, part.Length, end, from); cut > 0 {
 			part.Bytes = int32(cut - start)

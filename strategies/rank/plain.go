@@ -1,8 +1,12 @@
 package rank
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // What a byte is to a plain word, which is one of ASCII that is no name: it goes through
@@ -37,62 +41,90 @@ var plainByte = func() (is [256]uint8) {
 	return is
 }()
 
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// smallEnd returns where the small letters and digits end that begin at pos. It reads eight at a time.
+func smallEnd(text []byte, pos int) int {
+	for ; pos+8 <= len(text); pos += 8 {
+		x := unaligned.Load(text, pos)
+		low := x &^ highs // what is added to a byte does not reach the next one
+		letters := (low + (0x80-'a')*ones) &^ (low + (0x7f-'z')*ones)
+		digits := (low + (0x80-'0')*ones) &^ (low + (0x7f-'9')*ones)
+		if others := ^((letters | digits) &^ x) & highs; others != 0 {
+			return pos + bits.TrailingZeros64(others)/8
+		}
+	}
+	for pos < len(text) && (plainByte[text[pos]] == small || plainByte[text[pos]] == digit) {
+		pos++
+	}
+	return pos
+}
+
 // plain yields the word at start where it is a plain one: small letters and digits, with
 // capitals at most in front. It returns where the word ends, or start where it is not plain.
 func (s *scanner) plain(start int) int {
-	term, capitals, pos, sum := s.buf[:0], 0, start, uint32(0)
-word:
-	for ; pos < len(s.text); pos++ {
-		c := s.text[pos]
-		switch plainByte[c] {
-		case small:
-			if capitals > 1 {
-				return start // HTTPBody
-			}
-		case digit:
-		case capital:
-			if capitals++; capitals != pos+1-start {
-				return start // fooBar
-			}
-			c += 'a' - 'A'
+	text, pos := unsafe.Slice(unsafe.StringData(s.text), len(s.text)), start
+	for pos < len(text) && plainByte[text[pos]] == capital {
+		pos++
+	}
+	capitals := pos - start
+	if capitals < 2 {
+		pos = smallEnd(text, pos)
+	}
+	for pos < len(text) && plainByte[text[pos]] == digit { // HTTP2
+		pos++
+	}
+	if pos < len(text) {
+		switch plainByte[text[pos]] {
+		case small, capital: // HTTPBody, fooBar
+			return start
 		case joins:
 			if s.joint(pos) > pos {
 				return start
 			}
-			break word
 		case other:
 			if r, _ := decode(s.text, pos); inWord(r) && !unspaced(r) {
 				return start
 			}
-			break word
-		default:
-			break word
 		}
-		term, sum = append(term, c), 31*sum+uint32(c)
 	}
-	if s.buf = term; len(term) > maxPlain {
+	switch n := pos - start; {
+	case n > maxPlain:
 		return start
-	}
-	place := s.memo.place(term, sum)
-	switch {
 	case s.done:
-	case place == nil:
-		s.yieldPlain(term, start, pos)
-	case !place.is(term):
-		place.set(term)
-		s.id = noTerm
-		s.yieldPlain(term, start, pos)
-		place.id = s.id
-	case place.id != noTerm:
-		s.done = !s.take(place.id, start, pos)
+	case s.memo == nil || n > maxRemembered:
+		s.yieldPlain(start, pos, capitals)
+	default:
+		word := shortWordAt(text, start, pos, capitals)
+		place := s.memo.place(word)
+		if place.word != word {
+			s.id = noTerm
+			s.yieldPlain(start, pos, capitals)
+			*place = remembered{word, s.id}
+		} else if place.id != noTerm {
+			s.done = !s.take(place.id, start, pos)
+		}
 	}
 	return pos
 }
 
 // yieldPlain yields a plain word in lower case, unless it is a stop word.
-func (s *scanner) yieldPlain(word []byte, start, end int) {
-	if word = commonest(word); len(word) > 0 {
+func (s *scanner) yieldPlain(start, end, capitals int) {
+	word := append(s.buf[:0], s.text[start:end]...)
+	for i := range word[:capitals] {
+		word[i] += 'a' - 'A'
+	}
+	s.buf = word
+	switch word = commonest(word); {
+	case len(word) == 0:
+	case s.only.mayHave(word):
 		s.done = !s.yield(stem(word), start, end)
+	default:
+		s.id = unwanted
+		s.done = !s.take(unwanted, start, end)
 	}
 }
 

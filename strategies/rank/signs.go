@@ -23,8 +23,19 @@ func signOf(length int, first, last byte) uint {
 
 // wanted are the terms that an index is asked for.
 type wanted struct {
-	signs signs
-	terms map[string]bool
+	signs  signs
+	begins [beginnings]bool // what terms begin with
+	terms  map[string]bool
+}
+
+// beginnings is how many beginnings of two bytes are told apart.
+const beginnings = 1 << 10
+
+func beginning(word []byte) uint {
+	if len(word) == 1 {
+		return uint(word[0]&31) << 5
+	}
+	return uint(word[0]&31)<<5 | uint(word[1]&31)
 }
 
 func wantedOf(terms []string) *wanted {
@@ -32,6 +43,7 @@ func wantedOf(terms []string) *wanted {
 	for _, term := range terms {
 		if term != "" {
 			w.signs.add(term)
+			w.begins[beginning([]byte(term))] = true
 			w.terms[term] = true
 		}
 	}
@@ -39,3 +51,7 @@ func wantedOf(terms []string) *wanted {
 }
 
 func (w *wanted) has(term []byte) bool { return w.signs.has(term) && w.terms[string(term)] }
+
+// mayHave reports whether a word can have one of the terms as its stem, which begins with the same two bytes. It is
+// true where all terms are wanted.
+func (w *wanted) mayHave(word []byte) bool { return w == nil || w.begins[beginning(word)] }

@@ -27,6 +27,12 @@ func Terms(text string, yield func(term []byte, start, end int) bool) {
 
 func (s *scanner) scan() {
 	for pos := 0; pos < len(s.text) && !s.done; {
+		if c := s.text[pos]; c < utf8.RuneSelf {
+			if pos++; wordByte[c] {
+				pos = s.run(pos - 1)
+			}
+			continue
+		}
 		r, size := decode(s.text, pos)
 		switch {
 		case unspaced(r):
@@ -47,6 +53,7 @@ type scanner struct {
 	// Of an index: the words that came before, if it remembers them, what takes the term of one that
 	// comes again, and the number of the term that was yielded last.
 	memo *memo
+	only *wanted // nil: all terms are
 	take func(id int32, start, end int) bool
 	id   int32
 }
@@ -56,6 +63,9 @@ type scanner struct {
 func (s *scanner) run(start int) (end int) {
 	if end = s.plain(start); end == start {
 		end = s.joined(start)
+	}
+	if end == len(s.text) || s.text[end] != '\'' && s.text[end] != "\u2019"[0] {
+		return end
 	}
 	return s.elided(end)
 }
@@ -118,9 +128,6 @@ func (s *scanner) joint(pos int) int {
 // elided returns the end of what an apostrophe adds to an English word: the s,
 // t, re, ve, ll, d or m of it's and don't. That is no term.
 func (s *scanner) elided(pos int) int {
-	if pos == len(s.text) || s.text[pos] != '\'' && s.text[pos] != "\u2019"[0] {
-		return pos
-	}
 	rest, ok := strings.CutPrefix(s.text[pos:], "'")
 	if !ok {
 		rest, ok = strings.CutPrefix(s.text[pos:], "\u2019")

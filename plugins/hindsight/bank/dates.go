@@ -25,7 +25,7 @@ func days(text string, said time.Time) string {
 	var out []string
 	name := func(year, month, day int) { out = append(out, dayWords(year, month, day)) }
 	for i := range words {
-		if !mayBeDay(words[i:]) {
+		if !mayBeDay(words[i]) && !(i+2 < len(words) && isAgo(words[i+2])) {
 			continue // most words
 		}
 		w := at(i)
@@ -57,17 +57,19 @@ func days(text string, said time.Time) string {
 	return strings.Join(out, " ")
 }
 
-// mayBeDay reports whether days has to look at the first of some words of any case. The others need
-// not be in lower case for that.
-func mayBeDay(words []string) bool {
-	w := words[0]
+// mayBeDay reports whether days has to look at a word of any case. The others need not be in lower case for that.
+func mayBeDay(w string) bool {
 	switch c := w[0]; {
 	case '0' <= c && c <= '9':
 		return true
 	case c|0x20 == 't' && len(w) >= len("today") && len(w) <= len("TONİGHT"), c|0x20 == 'y' && len(w) == len("yesterday"):
 		return true
 	}
-	return len(words) > 2 && len(words[2]) == len("ago") && strings.EqualFold(words[2], "ago") || monthOf(w) > 0
+	return monthOf(w) > 0
+}
+
+func isAgo(w string) bool {
+	return len(w) == len("ago") && w[0]|0x20 == 'a' && strings.EqualFold(w, "ago")
 }
 
 // dayWords are the words for a day: for it alone, where the year is not 0, and
@@ -147,10 +149,18 @@ var months = []string{
 	"july", "august", "september", "october", "november", "december",
 }
 
+// beginsMonth are the first letters of months.
+var beginsMonth = func() (is [256]bool) {
+	for _, name := range months {
+		is[name[0]], is[name[0]&^0x20] = true, true
+	}
+	return is
+}()
+
 // monthOf is the month that a word of any case names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
-	if len(w) < 3 {
+	if len(w) < 3 || !beginsMonth[w[0]] {
 		return 0
 	}
 	first := [3]byte{w[0] | 0x20, w[1] | 0x20, w[2] | 0x20}

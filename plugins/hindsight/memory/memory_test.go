@@ -264,6 +264,30 @@ func TestHindsightOnce(t *testing.T) {
 
 // TestHindsightNotTheQuestion: where all is to go, and is retained, what is
 // asked is no answer.
+// TestHindsightRepeats: a recording that repeats its messages is remembered as one that does not.
+func TestHindsightRepeats(t *testing.T) {
+	n := newNative(t)
+	once := []abi.Message{
+		say("a1", abi.RoleUser, "the gate opens at nine"), say("a2", abi.RoleAssistant, "the gate opens at nine"),
+		say("a3", abi.RoleUser, "token ghp_0123456789abcdefghijABCDEFGHIJ012345"),
+	}
+	var msgs []abi.Message
+	for i := range 4 {
+		for _, m := range once {
+			m.ID += strings.Repeat("x", i)
+			msgs = append(msgs, m)
+		}
+	}
+	_, stats := n.call(abi.HookPreCompact, "s", 0, msgs...)
+	if got, want := stats.Logs[0].Message, "of 12 messages 3 are new"; !strings.HasPrefix(got, want) {
+		t.Errorf("the log says %q, not %q", got, want)
+	}
+	got := n.recalled("which token, and when does the gate open?")
+	if strings.Contains(got, "ghp_") || strings.Count(got, "at nine") != 2 || strings.Contains(got, "x]") {
+		t.Errorf("it recalls %q", got)
+	}
+}
+
 func TestHindsightNotTheQuestion(t *testing.T) {
 	features.Proves(t, "K28")
 	n := newNative(t)

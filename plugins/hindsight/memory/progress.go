@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"unsafe"
 
 	"github.com/kagewasm/kagewasm/internal/sum"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
@@ -77,18 +78,31 @@ func (p *pass) saveProgress(pr *progress) error {
 func (pr *progress) fresh(list []bank.Memory, most int) (out []bank.Memory, left int) {
 	var marks strings.Builder
 	marks.WriteString(pr.Marks)
+	again := make(map[said]bool, len(list))
 	for _, m := range list {
-		if pr.retained(&m) {
+		said := saidBy(&m)
+		if again[said] || pr.retained(&m) {
+			again[said] = true
 			continue
 		}
 		if most -= len(m.Text); most < 0 && len(out) > 0 {
 			left++
 			continue
 		}
-		pr.known[m.Mark()] = true
+		pr.known[m.Mark()], again[said] = true, true
 		marks.WriteString(m.Mark())
 		out = append(out, m) // with its hash, of which the mark was made
 	}
 	pr.Marks = marks.String()
 	return out, left
 }
+
+// said tells memories apart, without a look at their texts: what a session repeats is one string, see [pass.read].
+// A mark takes longer.
+type said struct {
+	author string
+	text   *byte
+	size   int
+}
+
+func saidBy(m *bank.Memory) said { return said{m.Author, unsafe.StringData(m.Text), len(m.Text)} }

@@ -44,6 +44,7 @@ func (p *pass) read() []string {
 			"they are more than a call has memory for", len(ids), over)
 		ids = slices.Delete(ids, maxRead-newest, len(ids)-newest)
 	}
+	kept := make(map[string]string, len(ids)) // what a recording repeats is gone through once
 	for m, err := range p.Bodies(ids...) {
 		if err != nil {
 			p.warn("reading the session", err)
@@ -52,7 +53,13 @@ func (p *pass) read() []string {
 		i := index[m.ID]
 		calls.add(m, i)
 		if isSaid(&m.Message) {
-			p.texts[i] = keepable(m.Text())
+			said := m.Text()
+			text, ok := kept[said]
+			if !ok {
+				text = keepable(said)
+				kept[said] = text
+			}
+			p.texts[i] = text
 		}
 	}
 	for i, lines := range calls.lines() {

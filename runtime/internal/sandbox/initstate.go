@@ -112,10 +112,7 @@ func unsettable(g wasm.GlobalType) bool {
 
 // segmentsOf are the data that a module puts into its memory. The rest of the module is not kept for them.
 func segmentsOf(m *wasm.Module) (data segments, err error) {
-	size, n := 0, 0
-	for d := range m.Data() {
-		size, n = size+len(d.Bytes), n+1
-	}
+	n, size := m.DataSize()
 	data = segments{make([]byte, 0, size), make([]placed, 0, n)}
 	for d := range m.Data() {
 		switch {

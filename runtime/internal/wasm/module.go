@@ -28,6 +28,8 @@ type Module struct {
 	FuncRefs []FuncRef
 
 	data        []byte            // the data section, nil where there is none
+	segments    int               // in it
+	dataBytes   int               // that they hold
 	byName      map[string]Export // the first export of each name
 	initGlobals uint64            // how many globals initializers suppose there are
 	size        int               // of the whole, in bytes

@@ -26,6 +26,7 @@ func TestParse(t *testing.T) {
 	for _, ref := range m.FuncRefs {
 		refs = append(refs, ref.Index)
 	}
+	segments, bytes := m.DataSize()
 	for _, c := range []struct {
 		what      string
 		got, want any
@@ -45,6 +46,7 @@ func TestParse(t *testing.T) {
 		{"data", slices.Collect(m.Data()), []wasm.Data{
 			{Active: true, Offset: wasm.Init{Op: wasm.OpI32Const}, Bytes: []byte("a")},
 			{Bytes: []byte("b")}}},
+		{"how much data", [2]int{segments, bytes}, [2]int{2, 2}},
 		{"a custom section", m.Custom(module, "first"), [][]byte{{1, 2, 3}}},
 		{"imports from m", m.Uses("m"), true},
 		{"imports from n", m.Uses("n"), false},

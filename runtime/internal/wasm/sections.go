@@ -79,8 +79,11 @@ func (m *Module) bodies(r *Reader) {
 
 func (m *Module) dataSection(r *Reader) {
 	m.data = r.Data[r.Pos:]
-	r.VectorUpTo(maxData, func() { m.segment(r) })
+	m.segments = int(r.VectorUpTo(maxData, func() { m.dataBytes += len(m.segment(r).Bytes) }))
 }
+
+// DataSize returns how many data segments there are, and how many bytes they hold together.
+func (m *Module) DataSize() (segments, bytes int) { return m.segments, m.dataBytes }
 
 func (m *Module) segment(r *Reader) (d Data) {
 	kind := r.U32()
