@@ -67,7 +67,7 @@ func TestShortenedForABound(t *testing.T) {
 // TestBoundOutOfReach: a bound below what has to stay costs a compaction now and then, and none with each request.
 func TestBoundOutOfReach(t *testing.T) {
 	features.Proves(t, "N4")
-	for name, when := range map[string]kagewasm.When{"tokens": {MaxTokens: 150}, "bytes": {MaxBytes: 2000}} {
+	for name, when := range map[string]kagewasm.When{"tokens": {MaxTokens: 150}, "bytes": {MaxBytes: 1200}} {
 		for _, d := range dialects {
 			t.Run(name+"/"+d.name, func(t *testing.T) {
 				const steps = 60
