@@ -509,7 +509,7 @@ func (t *thread) takeBack() {
 }
 
 // maxCame is how many lines on a turn are carried through a chain of compactions.
-const maxCame = 16
+const maxCame = 24
 
 const (
 	// goesOn says of a turn that a part of it stays, workedOn of one whose message stays that nothing else does.
