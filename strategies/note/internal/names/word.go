@@ -56,7 +56,7 @@ func word(w string, quoted bool, found func(string, class)) {
 		found(w, symbol) // package@1.2.3
 		return
 	}
-	if i := strings.Index(w, "/-"); i > 0 && i+2 < len(w) && w[i+2] != '/' { // --short/-s
+	if i := strings.IndexByte(w, '/'); i > 0 && i+2 < len(w) && w[i+1] == '-' && w[i+2] != '/' { // --short/-s
 		word(w[:i], quoted, found)
 		word(trim(w[i+1:]), false, found)
 		return
