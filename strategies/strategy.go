@@ -178,7 +178,11 @@ func (b *Budget) fit(v *View, frame int) {
 		b.Note = max(left, min(due, least))
 		b.cramped = b.Note < due
 		b.Host, b.Inject = max(0, b.Note-frame), 0
-		if b.Tight = !v.Asked || b.Note > left; b.Tight {
+		b.Tight = !v.Asked || b.Note > left
+		switch {
+		case v.Asked: // a named target is exceeded for the least note alone
+			b.Failures = min(b.Failures, max(0, left-b.Note))
+		case b.Tight:
 			b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
 		}
 	}

@@ -29,9 +29,9 @@ func (b *builder) call(c *abi.ToolCall) {
 		case toolcall.IsPathKey(key):
 			b.subject(value, mentioned)
 		case lineKeys[key] && isLines(value):
-			b.text(value, weightCall, readBy(b.calls[c.ID]))
+			b.text(value, code, weightCall, readBy(b.calls[c.ID]))
 		default:
-			b.text(value, weightCall, "")
+			b.text(value, readingOf(key, value), weightCall, "")
 		}
 	}
 }

@@ -35,7 +35,9 @@ func classify(w string, quoted bool) class {
 	f.read(w)
 	switch {
 	case f.digits == 0 && f.letters == 0, strings.IndexByte(w, ',') >= 0:
-		return none // numbers in groups are told where they are said
+		return none // numbers in groups: see passage
+	case w[0] == '#':
+		return number
 	case w[0] == '-':
 		if f.letters >= 3 {
 			return symbol
@@ -58,7 +60,7 @@ func classify(w string, quoted bool) class {
 		return none
 	case w[0] == 'v' && f.letters == 1 && f.digits > 1 && f.dots > 0:
 		return number // v1.2.3
-	case f.ext, w[0] == '.':
+	case f.ext, w[0] == '.', f.dots > 0 && isVariant(w):
 		return path
 	case f.at && f.dots > 0, f.host:
 		return symbol // an address
@@ -73,6 +75,22 @@ func classify(w string, quoted bool) class {
 	}
 	return none
 }
+
+// isVariant reports whether w is a file that is told by what stands before its dot: a version of a library,
+// libfoo.so.2, or one of several ways to build, Dockerfile.prod.
+func isVariant(w string) bool {
+	if strings.HasPrefix(w, "lib") {
+		_, version, ok := strings.Cut(w, ".so")
+		return ok && strings.Trim(version, "0123456789.") == ""
+	} else if w[0] > 'Z' {
+		return false
+	}
+	file, use, _ := strings.Cut(w, ".")
+	return buildFiles[file] && isUse(use)
+}
+
+// isUse reports whether what stands behind the dot of a file says what it is for, and begins no sentence.
+func isUse(w string) bool { return isWord(w, "_.-") && w[0]|0x20 == w[0] }
 
 // redacted stands in the place of a secret: a name with it is not exact.
 const redacted = "REDACTED"
@@ -255,6 +273,9 @@ var notNames = set.Of(wordLists["no names"]...)
 
 // dotFiles are files that keep their dot when they stand alone.
 var dotFiles = set.Of(wordLists["dot files"]...)
+
+// buildFiles have no extension of their own.
+var buildFiles = set.Of(wordLists["build files"]...)
 
 // domains that make a dotted name a host.
 var domains = set.Of(wordLists["domains"]...)

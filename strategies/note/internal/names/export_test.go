@@ -5,7 +5,11 @@ import "strings"
 // ScanAll lists what scan finds, each with the letter of its class: p, s or n.
 func ScanAll(s string, listing bool) []string {
 	var list []string
-	scan(s, listing, func(name string, c class, _ string) {
+	as := words
+	if listing {
+		as = output
+	}
+	scan(s, as, func(name string, c class, _ string) {
 		list = append(list, string("-psn"[c])+":"+name)
 	})
 	return list

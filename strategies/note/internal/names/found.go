@@ -10,13 +10,13 @@ type Found struct {
 	at map[string]int // of the text that is looked through
 }
 
-// looked is a text, and whether it was read as what a tool puts out.
+// looked is a text, and what it was read as.
 type looked struct {
-	text    string
-	listing bool
+	text string
+	as   reading
 }
 
-// mention is a name and what it is there: in a listing the last time, elsewhere the first.
+// mention is a name and what it is there: in an output the last time, elsewhere the first.
 type mention struct {
 	name  string
 	class class
@@ -24,8 +24,8 @@ type mention struct {
 }
 
 // look gives each name in a text once, in the order in which they first stand there.
-func (f *Found) look(text string, listing bool) []mention {
-	if list, ok := f.in[looked{text, listing}]; ok {
+func (f *Found) look(text string, as reading) []mention {
+	if list, ok := f.in[looked{text, as}]; ok {
 		return list
 	}
 	if f.in == nil {
@@ -33,20 +33,20 @@ func (f *Found) look(text string, listing bool) []mention {
 	}
 	clear(f.at)
 	var list []mention
-	scan(text, listing, func(name string, c class, file string) {
+	scan(text, as, func(name string, c class, file string) {
 		i, met := f.at[name]
 		if !met {
 			f.at[name] = len(list)
 			list = append(list, mention{name, c, file})
 			return
 		}
-		if listing {
+		if as == output {
 			list[i].class = c
 		}
 		if file == "" {
 			list[i].file = "" // it stands by itself too
 		}
 	})
-	f.in[looked{text, listing}] = slices.Clip(list)
+	f.in[looked{text, as}] = slices.Clip(list)
 	return list
 }

@@ -44,8 +44,8 @@ func (it *item) list() list {
 		return listRead
 	case it.isImport():
 		return listPackages
-	case !it.rooted && strings.IndexByte(it.name, '/') < 0: // beside folders it would read as what lies in one
-		return listShort
+	case !it.rooted && strings.IndexByte(it.name, '/') < 0 && !isWindows(it.name):
+		return listShort // beside folders it would read as what lies in one
 	}
 	return listPaths
 }
@@ -340,7 +340,7 @@ func addParts(shown map[string]bool, name string) {
 	if strings.IndexByte(name, '/') >= 0 {
 		return
 	}
-	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-=:", r) }) {
+	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-=:#", r) }) {
 		shown[p] = true
 	}
 }

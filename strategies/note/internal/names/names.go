@@ -184,22 +184,26 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message, harness outcome
 			it.kept = it.kept || kept[it.name]
 		}
 	}()
-	note := func(text string, listing bool) {
-		for _, m := range found.look(text, listing) {
+	note := func(text string, as reading) {
+		for _, m := range found.look(text, as) {
 			kept[m.name] = true
 		}
 	}
 	for i := range stays {
 		m := &stays[i]
+		as := words
+		if m.Role == abi.RoleTool {
+			as = output
+		}
 		for piece := range pieces(m.Text()) {
 			if ctx.Err() != nil {
 				return
 			}
-			note(piece, m.Role == abi.RoleTool)
+			note(piece, as)
 		}
 		for k := range m.ToolCalls {
 			for _, arg := range harness.Arguments(&m.ToolCalls[k]) {
-				note(arg.Value, false)
+				note(arg.Value, readingOf(arg.Key, arg.Value))
 			}
 		}
 	}
@@ -260,9 +264,9 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 	case origin == abi.FromHarness && strings.Contains(text, localOutput):
 		b.output(text, worthOfProgram, "")
 	case origin == abi.FromPerson:
-		b.text(m.Words(), weightUser, "")
+		b.text(m.Words(), words, weightUser, "")
 	case m.Role == abi.RoleAssistant:
-		b.text(text, weightSaid, "")
+		b.text(text, words, weightSaid, "")
 		for i := range m.ToolCalls {
 			b.call(&m.ToolCalls[i])
 		}
@@ -279,7 +283,7 @@ const localOutput = "<local-command-std"
 const worthOfProgram = 0.01
 
 // text ranks every name in s. Where a file is given the numbers are lines of it.
-func (b *builder) text(s string, weight float64, file string) {
+func (b *builder) text(s string, as reading, weight float64, file string) {
 	if b.nameless {
 		return
 	}
@@ -287,7 +291,7 @@ func (b *builder) text(s string, weight float64, file string) {
 		if !b.goOn() {
 			return
 		}
-		for _, m := range b.found.look(piece, false) {
+		for _, m := range b.found.look(piece, as) {
 			b.mention(m.name, m.class, weight, mentioned).of(cmp.Or(m.fileOf(""), file))
 		}
 	}
@@ -305,7 +309,7 @@ func (b *builder) output(s string, worth float64, file string) {
 		if !b.goOn() {
 			return
 		}
-		list := b.found.look(piece, true)
+		list := b.found.look(piece, output)
 		weight := worth * weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
 		for _, m := range list {
 			it := b.mention(m.name, m.class, weight, mentioned)
@@ -461,7 +465,7 @@ func files(items []*item, root string) (lists [2][]string, changes map[string]in
 			continue
 		}
 		name := unescaped(it.name)
-		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
+		if root != "" && strings.IndexByte("/~$", name[0]) < 0 && !isWindows(name) {
 			name = slash.Join(root, name)
 		}
 		if seen[name] = max(seen[name], it.use); it.use == modified {

@@ -56,7 +56,7 @@ func headOf(line string) string {
 func (b *builder) summary(text string) {
 	inner, ok := abi.Unfence(text)
 	if !ok {
-		b.text(text, weightSummary, "")
+		b.text(text, words, weightSummary, "")
 		return
 	}
 	text = inner
@@ -105,7 +105,7 @@ func (e *entries) line(line string) {
 		if len(e.block) <= maxBlock {
 			e.block = append(e.block, line)
 		}
-		e.text(line, weightSummary, "")
+		e.text(line, words, weightSummary, "")
 		return
 	}
 	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
@@ -136,7 +136,7 @@ func (e *entries) line(line string) {
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])
 	case !Reserved(line):
-		e.text(line, weightSummary, "")
+		e.text(line, words, weightSummary, "")
 	}
 }
 
@@ -189,7 +189,7 @@ func (e *entries) files(line string, u use) {
 
 // isBelow reports whether a path is one below a root: it begins with no root itself.
 func isBelow(name string) bool {
-	return name != "" && strings.IndexByte("/~$", name[0]) < 0 && !strings.Contains(name, ":") && ending(name) == name
+	return name != "" && strings.IndexByte(`/~$\`, name[0]) < 0 && !strings.Contains(name, ":") && ending(name) == name
 }
 
 // maxLines is how long the numbers of lines are, in bytes.
@@ -307,5 +307,5 @@ func (b *builder) ran(entry string) {
 	if n := len(b.commands); n > 0 && failed {
 		b.commands[n-1].failed = true
 	}
-	b.text(line, weightSummary, "")
+	b.text(line, words, weightSummary, "")
 }

@@ -27,9 +27,10 @@ const (
 const maxWord = 512
 
 // scan calls found for every name in the text, in order, with the file that a number is a line of. It runs in linear
-// time and finds substrings of s, never copies. In a listing, which is what
-// tools put out, the numbers that lines begin with are not names, nor sizes of files.
-func scan(s string, listing bool, found func(name string, c class, file string)) {
+// time and finds substrings of s, copies of none but paths of Windows. In what
+// tools put out the numbers that lines begin with are not names, nor sizes of files.
+func scan(s string, as reading, found func(name string, c class, file string)) {
+	whole, listing := as, as == output
 	fresh := true // nothing but space since the line began
 	sizes := false
 	file := ""
@@ -43,14 +44,13 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 	for i := 0; i < len(s); {
 		start := i
 		if c := s[i]; c < utf8.RuneSelf && !wordByte[c] {
-			if c == '[' {
-				if mark, splits := cutMark(s[i:]); mark > 0 {
-					i += mark
-					if splits {
-						i = behindWord(s, i)
-					}
+			if c == '[' || c == '*' || c == '\\' {
+				if end := signEnd(s, i, as, found); end > 0 {
+					i, fresh = end, fresh && c == '['
 					continue
 				}
+			} else if c == '`' && fresh {
+				as = as.behindFence(s[i:], whole)
 			}
 			fresh = c == '\n' || fresh && (c == ' ' || c == '\t')
 			sizes = sizes && c != '\n'
@@ -62,7 +62,7 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 				i += blocks(s[start:])
 			}
 			if start >= behind && joined(s, i) {
-				j := joint{s: s, start: start, sign: i, listing: listing}
+				j := joint{s: s, start: start, sign: i, as: as}
 				i, behind = j.take(found)
 			}
 			fresh = false
@@ -84,7 +84,7 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 			}
 		}
 		if start >= behind && joined(s, i) {
-			j := joint{s: s, start: start, sign: i, fresh: fresh, listing: listing}
+			j := joint{s: s, start: start, sign: i, fresh: fresh, as: as}
 			if i, behind = j.take(found); j.end > 0 {
 				fresh = false
 				continue
@@ -95,11 +95,11 @@ func scan(s string, listing bool, found func(name string, c class, file string))
 			file = fileBefore(s, from, end, start)
 		}
 		from, end = start, i
-		if i-start < 3 || i-start > maxWord {
+		c := place{s, start, i}
+		if i-start < 3 && c.before() != '#' || i-start > maxWord {
 			continue
 		}
-		c := place{s, start, i}
-		if next := c.blanks(found); next > 0 {
+		if next := c.passage(as, found); next > 0 {
 			i = next
 			continue
 		}
@@ -157,7 +157,7 @@ func numberEnd(s string, start, i int) int {
 func scanPath(s string, found func(name string, c class)) {
 	if len(s) > maxName || !strings.Contains(s, "/") && wordEnd(s, 0) < len(s) || strings.ContainsFunc(s, notInPaths) ||
 		strings.Contains(s, "://") {
-		scan(s, false, func(name string, c class, _ string) { found(name, c) })
+		scan(s, words, func(name string, c class, _ string) { found(name, c) })
 		return
 	}
 	word(trim(escaped(s)), true, found)
@@ -447,8 +447,8 @@ func (c place) clean() string {
 			return c.s[c.start-1 : c.end]
 		}
 	case '}', ')', ']', '*': // ${DIR}/a/b.go, **/b.go: what comes before is unknown
-		if w[0] == '_' {
-			return "" // *_test.go
+		if w[0] == '_' || w[0] == '.' && c.before() == '*' {
+			return "" // *_test.go, *.test.tsx
 		}
 		return strings.TrimPrefix(w, "/")
 	}

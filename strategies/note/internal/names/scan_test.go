@@ -48,10 +48,17 @@ func TestScan(t *testing.T) {
 		{"uuids and hashes", "550e8400-e29b-41d4-a716-446655440000 9f3c2e1 deadbeef",
 			"n:550e8400-e29b-41d4-a716-446655440000 n:9f3c2e1"},
 		{"flags", "--dry-run --max_tokens=5000 -v --", "s:--dry-run s:--max_tokens=5000"},
+		{"one flag or the other is no path", "`--short/-s` or -s/--long, not group/a-b/-/issues",
+			"s:--short s:--long p:group/a-b/-/issues"},
+		{"files that are told by what stands before their dot", "libz.so.1.2, so Dockerfile.Then it works.so, .env.Then",
+			"p:libz.so.1.2"},
+		{"numbers of issues", "(#57), [#1234] #4, issue#12, #333; `color:#334455`", "n:#57 n:#1234 n:333 n:334455"},
+		{"numbers in groups", "1,048,576 (1,337 B), 12,345. At (100,200), f(100,200), $2,000 and 800-2,000",
+			"n:1,048,576 n:1,337 n:12,345"},
 		{"cases of all kinds", "snake_case camelCase PascalCase CONST_NAME HTTPServer kebab-case plain Word",
 			"s:snake_case s:camelCase s:PascalCase s:CONST_NAME s:HTTPServer"},
-		{"qualified names by their parts", "call http.StatusTeapot, strings.Join, event.messageID.role",
-			"s:StatusTeapot s:messageID"},
+		{"qualified names of two parts by their parts", "call http.StatusTeapot, strings.Join, event.messageID.role",
+			"s:StatusTeapot s:event.messageID.role"},
 		{"with a digit they are one name", "sha256.Sum256", "s:sha256.Sum256"},
 		{"codes", "flight HAT136 with gpt-4o on port 8080, 3 of 12", "s:HAT136 s:gpt-4o n:8080"},
 		{"references of git", "git diff main..HEAD `origin/main` origin/feat_x...9f3c2e1",
@@ -65,7 +72,8 @@ func TestScan(t *testing.T) {
 		{"strings in strings", `fmt.Println("\nTotalCount\tmax_retries")`, "s:TotalCount s:max_retries"},
 		{"code", "```go\nfunc (s *leaseTable) acquireLocked(n int) error {\n```", "s:leaseTable s:acquireLocked"},
 		{"shell variables", "$HOME/bin/kw ${DIR}/a/b.go $(pwd)/c/d.go", "p:$HOME/bin/kw p:a/b.go p:c/d.go"},
-		{"patterns are not names", "*_test.go TestStore_* [a-f0-9] [A-Za-z0-9_] **/x_test.go", "p:x_test.go"},
+		{"patterns of files", "*_test.go TestStore_* [a-f0-9] [A-Za-z0-9_] **/x_test.go *.go", "s:*_test.go s:**/x_test.go"},
+		{"what is marked up is no pattern", "**main.go** *x.go* a*b.go *p.c ** `docs/*`", "p:main.go p:x.go p:b.go p:p.c"},
 		{"placeholders and what is the same everywhere", "path/to/file.go > /dev/null #!/usr/bin/env", ""},
 		{"times of a log", "2026-01-23T14:05:06Z INFO started", ""},
 		{"seconds of a time", "at 11:45:21.725231-07 and 10:22:57.379993, in 8.725231", "n:8.725231"},
@@ -105,6 +113,7 @@ func TestScanListing(t *testing.T) {
 			"p:x_y.go s:foo_bar n:196 s:baz_qux n:4711"},
 		{"what was pruned", "[Pruned — 6103 tokens: Read a_b/c.go]\n[Pruned — 6279 tokens]\n[4711 rows]",
 			"p:a_b/c.go n:4711"},
+		{"a pattern and its pieces are no path", "**/*.test.tsx and *.gen.go", ""},
 		{"a pattern is no path", "ls store/lease*.go docs/* and **store/lock.go**", "p:store/lock.go"},
 		{"what sed replaces is no path", "sed 's/main-new/main/g' s/a_b/c/gi and s/main/x.go", "p:s/main/x.go"},
 		{"a rate and numbers of one kind are no paths", "25/h or SLR124/133/158, in 2026/a.md", "s:SLR124 p:2026/a.md"},
@@ -161,7 +170,11 @@ func TestScanLinear(t *testing.T) {
 		{"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
 		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"}, {"counted lines", "100:\n"},
 		{"numbers without lines", "100:1 "}, {"runs with colons", "ab:"}, {"numbers with colons", "1:"}, {"settings", "a1="},
-		{"settings and spaces", "ab_c=12 "}, {"plus signs", "a+"}, {"quoted blanks", "`a/b "}, {"schemes with signs", "a+b."},
+		{"settings and spaces", "ab_c=12 "}, {"plus signs", "a+"},
+		{"patterns", "a*"}, {"open braces", "*{a"}, {"shares", `\\abc`}, {"folders of Windows", `C:\a`},
+		{"folders with blanks", `"C:\a b`}, {"name spaces", "a::"}, {"types", "a::b<"}, {"open types", "a<"}, {"issues", " #12"},
+		{"members", " a.b"}, {"groups", "1,000"}, {"fences", "```\n"},
+		{"quoted blanks", "`a/b "}, {"schemes with signs", "a+b."},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			cost.Linear(t, 50_000, func(n int) func() {
@@ -177,6 +190,7 @@ func FuzzScan(f *testing.F) {
 		"a/b.go:12:3", "https://x.y/z?a=b#c", "看src/main.go文件", "\\nName", "\x1b[31mRED", "[a-z0-9]", "$A/b ${A}/b",
 		"a@1.2.3", "a..b", "a.go-1-b", "0a://",
 		"  12→\tx_yz", "*_test.go", "@scope/p", "--flag", "x\xffy_z", "2026-01-02T03:04", strings.Repeat("a", 600),
+		`C:\a b\c.ini "C:\\a b\\c.ini"`, `\\srv\a$\b`, "std::a<b>::c", "`a.b.c`", "src/**/*.{ts,tsx}", "#1234", "1,000,000",
 		"{\"path\":\"a\\\\b.go\"}", "A=1,B_C=2%", "a:5000/b@sha256:9f3c2e1", "x://u:p@h:1/a?token=b1", "`a/b c/d.go`",
 	} {
 		f.Add(s)
@@ -185,12 +199,16 @@ func FuzzScan(f *testing.F) {
 		for _, listing := range []bool{false, true} {
 			for _, found := range names.ScanAll(s, listing) {
 				name := found[2:]
+				written := strings.NewReplacer("\\", "", " ", "").Replace
 				switch {
-				case !strings.Contains(s, strings.ReplaceAll(name, "\\ ", " ")) && !strings.Contains(s, name):
+				case !strings.Contains(written(s), written(name)):
 					t.Fatalf("%q does not stand in the text", name)
 				case len(name) < 3 || len(name) > 512 || found[0] == '-':
 					t.Fatalf("%q is no name", found)
-				case strings.ContainsAny(strings.ReplaceAll(name, "\\ ", ""), " \t\r\n\"'`<>(){}\x1b"):
+				case strings.ContainsAny(strings.ReplaceAll(name, "\\ ", ""), " \t\r\n\"'`\x1b"),
+					strings.ContainsAny(name, "<>") && !strings.Contains(name, "::"),
+					strings.ContainsAny(name, "()") && !strings.Contains(name, "\\"),
+					strings.ContainsAny(name, "{}") && !strings.Contains(name, "*"):
 					t.Fatalf("%q has in it what no name has", name)
 				case utf8.ValidString(s) && !utf8.ValidString(name):
 					t.Fatalf("%q is cut inside a letter", name)

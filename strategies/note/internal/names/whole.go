@@ -28,13 +28,24 @@ type joint struct {
 	end   int // where it ends, 0 where it is not one name
 	class class
 	fresh bool // nothing but space stands before it in its line
-	// listing: a tool put it out.
-	listing bool
+	as    reading
 }
 
 // read looks at the run that begins at start, and of which the first word ends at sign. Where it is one name, its end
 // and class are set. It returns where the run ends: no other name of several words begins before that.
 func (j *joint) read() int {
+	switch rest := j.s[j.sign:]; {
+	case strings.HasPrefix(rest, "::"):
+		if j.end = scopedEnd(j.s, j.start, j.as); j.end > 0 {
+			j.class = symbol
+			return j.end
+		}
+	case j.sign == j.start+1 && strings.HasPrefix(rest, `:\`) && j.opens():
+		if j.end = windowsEnd(j.s, j.start, j.sign+1); j.end > 0 {
+			j.class = path
+			return j.end
+		}
+	}
 	if scheme := schemeOf(j.s, j.start, j.sign); scheme != "" {
 		j.class, j.end = path, urlEnd(j.s, j.start+strings.Index(j.s[j.start:], "://")+1)
 		return j.end
@@ -103,7 +114,7 @@ func (j *joint) kind(w string, n int) class {
 	left, right := w[:n], w[n+1:]
 	switch w[n] {
 	case '=':
-		if isSetting(left, right) && !(j.listing && isCount(left, right)) {
+		if isSetting(left, right) && !(j.as == output && isCount(left, right)) {
 			return symbol
 		}
 	case '+':
@@ -389,6 +400,10 @@ func (j *joint) take(found func(name string, c class, file string)) (next, behin
 // report reports a name of several words, without what is secret in it.
 func (j *joint) report(found func(name string, c class)) {
 	w := j.s[j.start:j.end]
+	if j.class == path && strings.HasPrefix(j.s[j.sign:], `:\`) {
+		found(windowsPath(w), path)
+		return
+	}
 	if j.class == path {
 		scheme := schemeOf(j.s, j.start, j.sign)
 		w = strings.TrimRight(w[strings.Index(w, scheme+"://"):], trailing+urlTrailing)

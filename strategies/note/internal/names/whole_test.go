@@ -38,8 +38,11 @@ var wholeNames = []string{
 	"2026-11-29T22:23:00Z", "22:23:00Z", "14:30+02:00",
 	// Packages.
 	"lodash@4.17.21", "@acme/relay@1.2.0", "github.com/go-git/go-git/v5@v5.12.0", "requests==2.31.0",
+	// Paths of Windows, and files that are told by what stands before their dot.
+	`C:\Users\ann\app.ini`, `\\fileserver\builds\kw.zip`, `\\wsl$\Ubuntu\home\lee`, "libfoo.so.2", "libfoo.so",
+	"Dockerfile.prod", ".env.local",
 	// Others.
-	"acme/relay#3127", "KAG-4821", "feat/lease-renew",
+	"acme/relay#3127", "KAG-4821", "feat/lease-renew", "#1234",
 }
 
 // TestWholeNames: a name of several words stands whole in the list, whoever wrote it, and its pieces do not.
@@ -66,10 +69,10 @@ func TestWholeNames(t *testing.T) {
 	}
 }
 
-// listed are the names in a note, but for the tools.
+// listed are the names in a note, but for the tools and commands.
 func listed(note abi.Message) (all []string) {
 	for head, list := range listsOf(note) {
-		if !strings.HasPrefix(head, "Tools") && head != "root" {
+		if !strings.HasPrefix(head, "Tools") && head != "root" && head != "Other" {
 			all = append(all, strings.Fields(list)...)
 		}
 	}
@@ -95,7 +98,7 @@ func TestLookAlikes(t *testing.T) {
 		{"a call", "Set timeout=get_timeout(x) and ttl=max_ttl[0].", "get_timeout max_ttl"},
 		{"an assignment of names", "Pass file_path=path, key=lambda there.", "file_path"},
 		{"a comparison", "Where status_code==200 and x==y2.", "200 status_code"},
-		{"names in a name space", "Use std::vector and Sha256::new_with.", "Sha256 new_with"},
+		{"signs of a style sheet and of others", "&::before, :smile::tada:, x[::2] and ::set-output", ""},
 		{"a variable", "Set KW_HOME=$HOME and KW_OUT=${DIR}.", "KW_HOME KW_OUT"},
 		{"a value in quotes", `Set KW_MODE="very strict" now.`, "KW_MODE"},
 		{"a placeholder", "Set KW_MODE=<mode> and sha256:%x now.", "KW_MODE"},
@@ -116,6 +119,87 @@ func TestLookAlikes(t *testing.T) {
 	}
 }
 
+// TestNamesOfWriting: some names are told from code and columns only where people and agents write, and in commands of
+// one line. In code they are where they stand in backticks.
+func TestNamesOfWriting(t *testing.T) {
+	features.Proves(t, "N8")
+	for _, tc := range []struct{ name, prose, backticks, code, output string }{
+		{"std::vector<int>::iterator", "std::vector<int>::iterator", "std::vector<int>::iterator", "", ""},
+		{"crate::store::LeaseTable", "crate::store::LeaseTable", "crate::store::LeaseTable", "LeaseTable", "LeaseTable"},
+		{"Vec::<u8>::new", "Vec::<u8>::new", "Vec::<u8>::new", "", ""},
+		{"kagewasm.Compactor.Prepare", "kagewasm.Compactor.Prepare", "kagewasm.Compactor.Prepare", "", ""},
+		{"lease.Renew", "", "lease.Renew", "", ""},
+		{"store.acquireLocked", "acquireLocked", "acquireLocked", "acquireLocked", "acquireLocked"},
+		{"this.lease", "", "", "", ""},
+		{"done.Then", "", "done.Then", "", ""},
+		{"1,048,576", "1,048,576", "1,048,576", "", ""},
+		{"*.test.tsx", "*.test.tsx", "*.test.tsx", "", ""},
+		{"src/**/*.ts", "src/**/*.ts", "src/**/*.ts", "", ""},
+		{"src/*/x.{ts,tsx}", "src/*/x.{ts,tsx}", "src/*/x.{ts,tsx}", "", ""},
+		{"*.go", "", "", "", ""},
+		{"#57", "#57", "#57", "", ""},
+	} {
+		code := func(s string) []abi.Message { return called("Task", "prompt", "set "+s+" now,\nthen go", "ok", false) }
+		for _, in := range []struct {
+			why, want string
+			msgs      []abi.Message
+		}{
+			{"prose", tc.prose, []abi.Message{user("I set " + tc.name + " now.")}},
+			{"the end of a sentence", tc.prose, []abi.Message{said("I set " + tc.name + ".")}},
+			{"parentheses", tc.prose, []abi.Message{said("I set it (to " + tc.name + ").")}},
+			{"a command", tc.prose, called("Bash", "command", "set "+tc.name+" now", "ok", false)},
+			{"backticks", tc.backticks, []abi.Message{said("I set `" + tc.name + "`.")}},
+			{"code", tc.code, code(tc.name)},
+			{"a fence", tc.code, []abi.Message{said("So:\n```\nset " + tc.name + " now\n```\nand on")}},
+			{"behind a fence", tc.prose, []abi.Message{said("So:\n```\nset\n```\nset " + tc.name + " now")}},
+			{"output", tc.output, called("Grep", "pattern", "x", "set "+tc.name+" now", false)},
+		} {
+			note := summary(build(in.msgs).Render(400, byRune))
+			for round := range 3 {
+				if got := strings.Join(listed(note), " "); got != in.want {
+					t.Errorf("%s in %s: round %d: %q, want %q", tc.name, in.why, round, got, in.want)
+				}
+				note = summary(build([]abi.Message{note}).Render(400, byRune))
+			}
+		}
+	}
+}
+
+// TestPathsOfWindows: such a path stands whole in the list of files, in a chain of notes too, as it was called by or as
+// programs write it.
+func TestPathsOfWindows(t *testing.T) {
+	features.Proves(t, "N8")
+	for text, want := range map[string]string{
+		`see C:\Users\ann\app.ini.`:                         `C:\Users\ann\app.ini`,
+		`"path": "C:\\Users\\ann\\app.ini"`:                 `C:\Users\ann\app.ini`,
+		`see "C:\Program Files (x86)\kw\a.exe"`:             `C:\Program\ Files\ (x86)\kw\a.exe`,
+		`see C:\Program Files\kw\a.exe here`:                `C:\Program\ Files\kw\a.exe`,
+		`see \\fileserver\builds`:                           `\\fileserver\builds`,
+		`"\\\\fileserver\\builds\\kw.zip"`:                  `\\fileserver\builds\kw.zip`,
+		`split at "\\d+\\w" or "\\w+\s", and at "Q:\nA\tB"`: "",
+	} {
+		note := summary(build([]abi.Message{user(text)}).Render(400, byRune))
+		for round := range 3 {
+			got := note.Text()
+			if alone := strings.Contains(got, "\n- "+want+"\n"); alone != (want != "") || !alone && len(listed(note)) > 0 {
+				t.Errorf("%s: round %d: %s, want %s", text, round, got, want)
+			}
+			note = summary(build([]abi.Message{note}).Render(400, byRune))
+		}
+	}
+	const file, root = `C:\Users\ann\app.ini`, "/srv/kw"
+	msgs := append(called("Edit", "file_path", file, "ok", false),
+		called("Edit", "file_path", root+"/a.go", "ok", false)...)
+	msgs = append(msgs, user("a.go in /srv/kw, /srv/kw/b.go"))
+	l := build(msgs)
+	if _, modified := l.Files(); !slices.Contains(modified, file) {
+		t.Errorf("modified %q", modified)
+	}
+	if list := l.Lists(400, "", byRune); !strings.Contains(list.Modified, file) {
+		t.Errorf("modified %s", list.Modified)
+	}
+}
+
 // TestSecretsStayOut: the value of a secret is not listed, nor is a piece of it.
 func TestSecretsStayOut(t *testing.T) {
 	features.Proves(t, "N8")
@@ -128,11 +212,13 @@ func TestSecretsStayOut(t *testing.T) {
 		"postgres://app:hunter_22@db.example.com:5432/app_7": "db.example.com:5432/app_7",
 		"redis://:hunter_22@cache.example.com":               "cache.example.com",
 		"https://x.example.com/a_b?token=" + hex:             "https://x.example.com/a_b",
+		`C:\Users\REDACTED\x and lease_ttl`:                  "lease_ttl",
+		"lease.Store.REDACTED_1 of *.REDACTED.test.tsx":      "",
 	} {
 		for why, msgs := range map[string][]abi.Message{"prose": {said("I set " + text + " now.")},
 			"output": called("Grep", "pattern", "x", text+"\n", false),
 			"a call": called("Task", "prompt", "set "+text+" now", "ok", false)} {
-			if got := listed(summary(build(msgs).Render(400, byRune))); !slices.Equal(got, []string{want}) {
+			if got := listed(summary(build(msgs).Render(400, byRune))); strings.Join(got, " ") != want {
 				t.Errorf("%s: %s: %q, want %s", why, text, got, want)
 			}
 		}

@@ -35,10 +35,16 @@ func trim(w string) string {
 	}
 	rest := strings.TrimLeft(w, "-@.")
 	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' &&
-		(strings.IndexByte(rest, '/') > 0 || dotFiles[rest] || settingsFile(rest)) {
-		return w // .github/workflows, .gitignore, .golangci.yaml
+		(strings.IndexByte(rest, '/') > 0 || isDotFile(rest) || settingsFile(rest)) {
+		return w // .github/workflows, .gitignore, .env.local, .golangci.yaml
 	}
 	return rest
+}
+
+// isDotFile reports whether a name behind a dot is that of a file, or of what it is for some use: env.local.
+func isDotFile(name string) bool {
+	file, use, _ := strings.Cut(name, ".")
+	return dotFiles[file] && (use == "" || isUse(use))
 }
 
 // word reports a trimmed word, or where it is made of names with something
@@ -48,6 +54,11 @@ func word(w string, quoted bool, found func(string, class)) {
 	if i := strings.LastIndexByte(w, '@'); i > 0 && i+1 < len(w) && isDigit(w[i+1]) && isVersion(w[i+1:]) &&
 		len(w) <= maxName && !extensions[extension(w)] && !strings.Contains(w, redacted) {
 		found(w, symbol) // package@1.2.3
+		return
+	}
+	if i := strings.IndexByte(w, '/'); i > 0 && i+2 < len(w) && w[i+1] == '-' && w[i+2] != '/' { // --short/-s
+		word(w[:i], quoted, found)
+		word(trim(w[i+1:]), false, found)
 		return
 	}
 	if i := strings.Index(w, ".."); i > 0 && w[i-1] != '/' {
