@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -49,6 +50,44 @@ func TestBackground(t *testing.T) {
 	}
 	if !has(given[0], r.Report.Inserted[0]) || !has(given[0], "x") || has(given[0], r.Report.Superseded[0]) {
 		t.Errorf("the next call was given %s", ids(given[0]))
+	}
+}
+
+// TestRequestedInTheBackground: where the compaction that somebody asked for runs in the background, the next call of
+// the model does not wait for it, nor make it once more.
+func TestRequestedInTheBackground(t *testing.T) {
+	features.Proves(t, "I6", "I5")
+	var once sync.Once
+	entered, release := make(chan struct{}), make(chan struct{})
+	slow := &fakePlugin{Name: "slow", Pre: func(*abi.Input) (*abi.Output, error) {
+		once.Do(func() { close(entered); <-release })
+		return nil, nil
+	}}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}},
+		Plugins: plugins(slow)})
+	s := open(t, c, 100_000, chat(60))
+	s.Request(hooks.Wish{Instructions: "the leases"})
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
+		t.Fatalf("it did not go to the background: %+v, %v", r, err)
+	}
+	<-entered
+	d, err := s.Dispatch(t.Context(), said("x", nil))
+	if err != nil || d.Results[0].Report.Compacted {
+		t.Fatalf("the agent waited for it: %+v, %v", d, err)
+	}
+	close(release)
+	<-s.Background().Done()
+	r, _, err := s.Background().Poll()
+	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerAgent {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var given [][]abi.Message
+	d, err = s.Dispatch(t.Context(), said("y", &given))
+	if err != nil || d.Results[0].Report.Compacted || !has(given[0], r.Report.Inserted[0]) || !has(given[0], "x") {
+		t.Errorf("the next call was given %s: %+v, %v", ids(given[0]), d, err)
+	}
+	if n := len(s.Compactions()); n != 1 || len(s.Requested()) != 0 {
+		t.Errorf("%d compactions, still asked for: %v", n, s.Requested())
 	}
 }
 

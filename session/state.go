@@ -24,6 +24,7 @@ type state struct {
 	used     int           // what the provider counted of that, 0 where it did not say
 	wishes   wishes        // compactions that were asked for
 	job      *Job          // the last one in the background
+	taken    int           // the number of the last wish that it answers
 }
 
 // list returns what the model sees, and what an answer to it answers.
@@ -165,12 +166,16 @@ func (s *state) requestLocked(reason abi.TriggerReason) asked {
 }
 
 // wished returns a look that answers the wishes which need not wait for the end of the open turn, 0 for
-// none. It has the given reason where there are no wishes.
+// none, nor for a job in the background that answers them. It has the given reason where there are no
+// wishes.
 func (s *state) wished(reason abi.TriggerReason, open int) asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	look := s.requestLocked(reason)
-	look.wished = s.wishes.into(&look.Request, open)
+	look, taken := s.requestLocked(reason), 0
+	if s.job.running() {
+		taken = s.taken
+	}
+	look.wished = s.wishes.into(&look.Request, taken, open)
 	return look
 }
 
@@ -223,12 +228,15 @@ func (s *state) keep(
 	})
 }
 
-// background starts a job, unless one runs or a compaction waits for the operator.
-func (s *state) background(ctx context.Context, compact func(context.Context) (*kagewasm.Result, error)) {
+// background starts a job that answers the wishes up to the one numbered last, unless one runs or a
+// compaction waits for the operator.
+func (s *state) background(
+	ctx context.Context, last int, compact func(context.Context) (*kagewasm.Result, error),
+) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.history.pending == nil && !s.job.running() {
-		s.job = start(ctx, compact)
+		s.job, s.taken = start(ctx, compact), last
 	}
 }
 

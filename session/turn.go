@@ -29,7 +29,8 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 	}
 	if turn.Background {
 		req := s.state.wished(abi.TriggerIdle, 0)
-		s.state.background(ctx, func(ctx context.Context) (*kagewasm.Result, error) { return s.lookOnce(ctx, req) })
+		s.state.background(ctx, req.wished,
+			func(ctx context.Context) (*kagewasm.Result, error) { return s.lookOnce(ctx, req) })
 		return turn, nil, nil
 	}
 	req := s.state.wished(abi.TriggerThreshold, 0)

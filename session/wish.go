@@ -39,10 +39,10 @@ func (w *wishes) add(turn int, x hooks.Wish) {
 	w.list = append(w.list, wish{w.made, turn, x})
 }
 
-// into makes one request of all wishes that need not wait for the end of the open turn, and returns the
-// number of the last of them, 0 where there is none. The reason is the first one's.
-func (w *wishes) into(req *kagewasm.Request, open int) (last int) {
-	ready := lists.Filter(w.list, func(x wish) bool { return open == 0 || x.turn != open })
+// into makes one request of all wishes after the one numbered taken that need not wait for the end of the open turn,
+// and returns the number of the last of them, 0 where there is none. The reason is the first one's.
+func (w *wishes) into(req *kagewasm.Request, taken, open int) (last int) {
+	ready := lists.Filter(w.list, func(x wish) bool { return x.n > taken && (open == 0 || x.turn != open) })
 	if len(ready) == 0 {
 		return 0
 	}
