@@ -53,15 +53,19 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 		bare, _ := listItem(l.text)
 		line := plain(bare)
 		said := slices.Collect(sentences(line))
+		end := 0 // of the sentence in the line
 		for i, s := range said {
+			begin := end + strings.Index(line[end:], s)
+			behind := end == begin-1 // one blank behind the sentence before it
+			end = begin + len(s)
 			if strings.HasSuffix(s, "?") || !is(s) {
 				continue
 			}
-			text, begins, weighty := s, strings.HasPrefix(line, s), isWeighty(s+" ")
-			if i > 0 && weighty && pronoun().MatchString(s) && strings.Contains(line, said[i-1]+" "+s) {
-				text, begins = shortened(said[i-1], maxSaid)+" "+s, begins || strings.HasPrefix(line, said[i-1])
+			text, begins, weighty := s, begin == 0, isWeighty(s+" ")
+			if i > 0 && weighty && behind && pronoun().MatchString(s) {
+				text, begins = shortened(said[i-1], maxSaid)+" "+s, i == 1
 			}
-			if i+1 < len(said) && strings.Contains(line, s+" "+said[i+1]) &&
+			if i+1 < len(said) && strings.HasPrefix(line[end:], " "+said[i+1]) &&
 				(explaining().MatchString(said[i+1]) || weighty && helping().MatchString(said[i+1])) {
 				text += " " + said[i+1]
 			}

@@ -120,7 +120,7 @@ func (b *builder) failure(a *action.Action, m *abi.Message, text string, o outco
 		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
 	}
 	ran := a.Script != ""
-	fail.Text += "\n" + b.harness.Known.Quote(text, m.IsError, ran,
+	fail.Text += "\n" + b.harness.Known.Quote(text, m.IsError, ran, o,
 		func() string { return saidBy(text, m.IsError, o, ran) })
 	fail.in = m.ID
 	b.remember(fail, a)

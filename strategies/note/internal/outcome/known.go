@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -38,16 +40,16 @@ func (k *Known) Value(text string, read func(string) string) string {
 
 // quote is all that a quote of what failed is made of.
 type quote struct {
-	text        string
+	text, lines string // its output, and the lines in it that say what went wrong
 	failed, ran bool
 }
 
 // Quote is what made made of the output of a call that failed: as its source says, or of a command that ran.
-func (k *Known) Quote(text string, failed, ran bool, made func() string) string {
+func (k *Known) Quote(text string, failed, ran bool, o Outcome, made func() string) string {
 	if k == nil {
 		return made()
 	}
-	key := quote{text, failed, ran}
+	key := quote{text, strings.Join(o.Lines, "\n"), failed, ran}
 	if q, ok := k.quotes[key]; ok {
 		return q
 	}
