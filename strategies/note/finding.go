@@ -78,7 +78,8 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 // mayFind reports whether a text has words by which a sentence may be a finding.
 func mayFind(text string) bool {
 	low := lower(text)
-	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low)
+	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low) ||
+		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ")
 }
 
 // saysSomething reports whether a sentence is long enough to say what was found.
@@ -86,7 +87,7 @@ func saysSomething(s string) bool { return utf8.RuneCountInString(strings.TrimSp
 
 // saysFinding reports whether a sentence says what an agent found, decided, or did that came to nothing.
 func saysFinding(s string) bool {
-	return findingWords.says(s+" ") || decides(s+" ") || tried().MatchString(s) && tellsFailing(s+" ")
+	return findingWords.says(s+" ") || decides(s+" ") || tried().MatchString(s)
 }
 
 // isWeighty reports whether a text says what an agent decided, or tried in vain.
@@ -100,7 +101,9 @@ func decides(text string) bool {
 
 // tellsFailing reports whether a text says that something the agent tried came to nothing. What it is about to look at
 // says nothing of that yet.
-func tellsFailing(text string) bool { return failingWords.says(text) && !intends().MatchString(text) }
+func tellsFailing(s string) bool {
+	return (failingWords.says(s) || tried().MatchString(s)) && !intends().MatchString(s)
+}
 
 // findingWords are how agents word what they found out, and what they must not do or could not. decidingWords are how
 // they word what they decided, failingWords that something came to nothing.

@@ -68,6 +68,12 @@ var approaches = []string{
 	"We decided against Redis since ops does not run it.",
 	"Der erste Versuch hat nicht funktioniert, die Sperre blockiert.",
 	"No funcionó con dos procesos a la vez.",
+	"Patching the vendored copy was a dead end: go mod vendor overwrites it.",
+	"Switched from polling to fsnotify, as polling missed renames.",
+	"I dropped the cache idea; invalidation across replicas never converged.",
+	"Retrying with exponential backoff made no difference; the server counts attempts per hour.",
+	`Error was "x509: certificate signed by unknown authority" - solved by mounting the CA bundle.`,
+	"Tried increasing ulimit, still ran out of descriptors; closing rows early fixed it.",
 }
 
 // TestApproachesThatFailed: what an agent says between its calls of what it tried in vain stands in the note word for
@@ -84,9 +90,9 @@ func TestApproachesThatFailed(t *testing.T) {
 	}
 	parts = append(parts, said("Let me see why it failed with that."), called("deploy", nil, "ok", false),
 		said("All done."))
-	text := render(session(parts...), note.Options{Budget: 900})
+	text := render(session(parts...), note.Options{Budget: 1400})
 	again := render(session(summary(text), "And the next one.", called("deploy", nil, "ok", false), said("I see.")),
-		note.Options{Budget: 900})
+		note.Options{Budget: 1400})
 	for _, words := range approaches {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q is not told", words)

@@ -81,7 +81,7 @@ const (
 
 	// decidedPart is the part of what came of words, one of so many, that what agents decided may take before what was
 	// done.
-	decidedPart = 3
+	decidedPart = 2
 
 	// leastDeedsPart is the part of what is left that what was done may cost at least, each told in its shortest form.
 	leastDeedsPart = 3

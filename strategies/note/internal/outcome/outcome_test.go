@@ -58,6 +58,17 @@ func TestOutcomes(t *testing.T) {
 		marked, marks      bool // the result; some result of the session
 		want               string
 	}{
+		// Commands, of a harness that says nothing of how they ended.
+		{"tests that pass and print errors", "npm test", "✓ throws Error: bad input\nerror: on purpose\n" +
+			"Tests: 12 passed, 12 total", false, false, passed},
+		{"a test of Go that prints one", "go test ./q", "error: shown by a test\nok  \tkw/q\t0.2s", false, false, passed},
+		{"a lint that fails before tests that pass", "make lint; go test ./q", "error: bad name\nok  \tkw/q\t0.2s", false,
+			false, failed},
+		{"a log that begins with an error", "cat a.log", "ERROR no lease\nINFO on", false, false, unknown},
+		{"a commit that speaks of one", "git log --oneline", "Error: handle EOF", false, false, unknown},
+		{"a file that is not there", "cat a.txt", "cat: a.txt: No such file or directory", false, false, failed},
+		{"no repository", "git log", "fatal: not a git repository: .git", false, false, failed},
+
 		// Commands, of a harness that marks those that fail.
 		{"marked", "make lint", "Exit code 1\nlint: 2 issues", true, true, failed},
 		{"a compiler behind a pipe", "go test -c ./x 2>&1 | head",
@@ -214,15 +225,19 @@ func TestMarks(t *testing.T) {
 	}{
 		{"none", []abi.Message{result("error: x", false)}, false},
 		{"a mark", []abi.Message{result("a", false), result("x", true)}, true},
-		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, true},
+		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 2", false)}, true},
+		{"a code of what ended well", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, false},
+		{"a code in text that is shown", []abi.Message{
+			{Role: abi.RoleTool, ToolCallID: "cat", Content: abi.Text("step test\nexit code 1")}}, false},
 		{"a sentence on a command without output",
 			[]abi.Message{result("Command `mkdir x` executed with exit code 0.", false)}, false},
 		{"of an edit", []abi.Message{{Role: abi.RoleTool, ToolCallID: "edit", IsError: true, Content: abi.Text("x")}}, false},
 		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			call := abi.Message{Role: abi.RoleAssistant,
-				ToolCalls: []abi.ToolCall{{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
+			call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{
+				{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`},
+				{ID: "cat", Name: "run", Arguments: `{"command":"cat ci.log"}`}}}
 			if got := new(outcome.Known).Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
 				t.Errorf("%v", got)
 			}
