@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/store"
@@ -70,6 +71,14 @@ func Ask(
 		return nil
 	})
 	return added, err
+}
+
+// Answers reports whether a look at a session has done what was asked for before it: it compacted, or it was a look for
+// that and did not fail.
+func Answers(reason abi.TriggerReason, compacted bool, err error) bool {
+	code := abi.CodeOf(err)
+	return compacted || (reason == abi.TriggerPlugin || reason == abi.TriggerAgent) &&
+		(code == "" || code == abi.CodeExceedsWindow)
 }
 
 // Looked says that a session was looked at since a time, and what was asked for meanwhile. Where the look has answered
