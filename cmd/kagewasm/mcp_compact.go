@@ -58,7 +58,7 @@ func askInTurn(
 	if r.DryRun {
 		return nil, nil
 	}
-	open, err := turns.List(ctx, s, key)
+	open, err := turns.Running(ctx, s, key)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
