@@ -92,3 +92,40 @@ func TestTurnOfAServerThatEnded(t *testing.T) {
 	}
 	compacts(second, "when it has ended")
 }
+
+// TestAgentComesBack: a turn of a server that ended is open for ten minutes at the next one, and for as long as any
+// other from when its agent has come there, with a call or a message.
+func TestAgentComesBack(t *testing.T) {
+	features.Proves(t, "T3")
+	for how, comes := range map[string]func(*servetest.Server){
+		"a call": func(s *servetest.Server) { s.Must(204, "DELETE", call(s), nil, nil) },
+		"a message": func(s *servetest.Server) {
+			s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(2)}, nil)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			first := over(t, store.InMemory)
+			end := begin(first)
+			endProcess(t, first.Store, "a", path.Base(end))
+			next := servetest.StartOver(t, first.Store, &servetest.Host{}, service.Options{})
+			is := func(left bool, most time.Duration) {
+				t.Helper()
+				list, err := turns.List(t.Context(), first.Store, "a")
+				if err != nil || len(list) != 1 {
+					t.Fatal(list, err)
+				}
+				o := list[0]
+				if until := o.Until.Sub(o.Begun).Round(time.Hour); o.Left != left || until != most || o.Gone() {
+					t.Errorf("left %v, gone %v, over %v after it began, want %v, %v", o.Left, o.Gone(), until, left, most)
+				}
+			}
+			is(true, 0)
+			refuses(next, "while it may come")
+			is(true, 0)
+			comes(next)
+			is(false, 12*time.Hour)
+			next.Must(200, "DELETE", end, nil, nil)
+			compacts(next, "when the turn has ended")
+		})
+	}
+}

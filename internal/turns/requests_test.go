@@ -35,8 +35,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAskedAgain: what a plugin asks for in the words of before is kept once, until it is answered; other words, another
-// plugin and what the agent asks for stand beside it.
+// TestAskedAgain: what a plugin asks for in the words of before is kept once, until it is answered; other words,
+// another plugin and what the agent asks for stand beside it.
 func TestAskedAgain(t *testing.T) {
 	features.Proves(t, "T2")
 	s, err := store.Open(t.Context(), store.InMemory, store.Options{})
@@ -54,7 +54,8 @@ func TestAskedAgain(t *testing.T) {
 			t.Fatal(asked, err)
 		}
 		kept, err := turns.Requests(t.Context(), s, "s")
-		if got := lists.Map(kept, func(r turns.Request) hooks.Wish { return r.Wish }); err != nil || !slices.Equal(got, want) {
+		got := lists.Map(kept, func(r turns.Request) hooks.Wish { return r.Wish })
+		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
 		return asked

@@ -77,6 +77,11 @@ func begin(ctx context.Context, s *store.Store, key, id string, o Open, most tim
 				return err
 			}
 		}
+		if o.Call { // so the session's agent is here
+			if err := goOn(ctx, tx, key); err != nil {
+				return err
+			}
+		}
 		return openKept{o, kept(key, id)}.keep(ctx, tx)
 	})
 }
@@ -123,7 +128,7 @@ func EndCalls(ctx context.Context, s *store.Store) error {
 const comesBack = 10 * time.Minute
 
 // TakeOver keeps the turns open of processes that are gone, of some sessions or of all, for as long as their agents may
-// take to come to this one.
+// take to come to this one, which [GoOn] or [BeginCall] says.
 func TakeOver(ctx context.Context, s *store.Store, keys ...string) error {
 	return s.Update(ctx, func(tx *store.Tx) error {
 		open, _, err := all(ctx, tx, keys...)
@@ -139,6 +144,26 @@ func TakeOver(ctx context.Context, s *store.Store, keys ...string) error {
 		}
 		return err
 	})
+}
+
+// GoOn says that the agent of a session is at this process: a turn that was left is open as if it had begun here.
+func GoOn(ctx context.Context, s *store.Store, key string) error {
+	open, err := List(ctx, s, key)
+	if err != nil || !slices.ContainsFunc(open, func(o Open) bool { return o.Left || o.Gone() }) {
+		return err
+	}
+	return s.Update(ctx, func(tx *store.Tx) error { return goOn(ctx, tx, key) })
+}
+
+func goOn(ctx context.Context, tx *store.Tx, key string) error {
+	open, _, err := all(ctx, tx, key)
+	for _, o := range open {
+		if err == nil && (o.Left || o.Gone()) {
+			o.Process, o.Left, o.Until = process.Self(), false, o.Begun.Add(longest)
+			err = o.keep(ctx, tx)
+		}
+	}
+	return err
 }
 
 // keep stores it as it is.
@@ -161,8 +186,8 @@ func end(ctx context.Context, s *store.Store, list ...store.Kept) (ended bool, e
 	return ended, err
 }
 
-// List are the turns of a session that are open, and its calls in flight, the oldest first. A turn whose process is gone
-// is open: its agent may go on with it at another one.
+// List are the turns of a session that are open, and its calls in flight, the oldest first. A turn whose process is
+// gone is open: its agent may go on with it at another one.
 func List(ctx context.Context, s *store.Store, key string) (list []Open, err error) {
 	open, _, err := all(ctx, s, key)
 	for _, o := range open {
