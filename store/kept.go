@@ -49,8 +49,17 @@ func (k Kept) Drop(ctx context.Context, tx *Tx) (dropped bool, err error) {
 // Kept returns the values of a kind and of some owners, by owner and name; without an owner all of the
 // kind.
 func (s *Store) Kept(ctx context.Context, kind string, owners ...string) (list []Kept, err error) {
+	return keptIn(ctx, s.db, kind, owners...)
+}
+
+// Kept returns what [Store.Kept] does, as the change sees it.
+func (tx *Tx) Kept(ctx context.Context, kind string, owners ...string) (list []Kept, err error) {
+	return keptIn(ctx, tx.tx, kind, owners...)
+}
+
+func keptIn(ctx context.Context, db conn, kind string, owners ...string) (list []Kept, err error) {
 	read := func(where string, args ...any) error {
-		return rows.Each(ctx, s.db, func(r *sql.Rows) error {
+		return rows.Each(ctx, db, func(r *sql.Rows) error {
 			k := Kept{Kind: kind}
 			var value string
 			err := r.Scan(&k.Owner, &k.Name, &value)

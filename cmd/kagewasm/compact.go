@@ -161,6 +161,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 		run.Result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
 	err = sink.settle(ctx, progress, run.Result, err)
+	run.Err = err
 	if plugins != nil {
 		err = errors.Join(err, plugins.counted(req, run.Result))
 	}

@@ -79,7 +79,7 @@ func inTurn(ctx context.Context, s *store.Store, run *record.Run) (key string, o
 		key, err = run.Key(ctx, s)
 	}
 	if err == nil && key != "" {
-		list, err = turns.List(ctx, s, key)
+		list, err = turns.Running(ctx, s, key)
 	}
 	if err != nil || len(list) == 0 {
 		return key, nil

@@ -58,7 +58,7 @@ func askInTurn(
 	if r.DryRun {
 		return nil, nil
 	}
-	open, err := turns.List(ctx, s, key)
+	open, err := turns.Running(ctx, s, key)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
@@ -146,7 +146,8 @@ func compactStored(
 		err = errors.Join(err, result.Settle(ctx))
 	}
 	if result != nil && !r.DryRun {
-		err = errors.Join(err, turns.Looked(ctx, s, one.Key, begun, true, open.Requested()))
+		answers := turns.Answers(abi.TriggerAgent, result.Report.Compacted, err)
+		err = errors.Join(err, turns.Looked(ctx, s, one.Key, begun, answers, open.Requested()))
 	}
 	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
 		err = nil // it is done as far as it goes, and the report says so

@@ -98,7 +98,7 @@ func newSessionsShow(e env) *cobra.Command {
 
 // pendingOf adds what a server has under way with a session.
 func pendingOf(ctx context.Context, s *store.Store, v *ui.SessionDetails) error {
-	open, err := turns.List(ctx, s, v.Session.Key)
+	open, err := turns.Running(ctx, s, v.Session.Key)
 	if err != nil {
 		return err
 	}

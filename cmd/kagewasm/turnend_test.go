@@ -121,6 +121,19 @@ func TestAskedInACompactionCommand(t *testing.T) {
 	if _, said := runOn(t, home, "sessions", "show", "talk"); !strings.Contains(said, "a compaction, by asks: the ports") {
 		t.Errorf("%s", said)
 	}
+	for _, reason := range []string{"plugin", "agent"} {
+		if _, err := os.Stat("/dev/full"); err != nil {
+			break // no compaction fails that easily
+		}
+		code, said := runOn(t, home, slices.Concat([]string{"compact"}, of, []string{"--force", "--reason", reason, "--out",
+			"/dev/full"})...)
+		if code != 1 || !strings.Contains(said, "no space left") {
+			t.Errorf("where nothing can be written: exit code %d: %s", code, said)
+		}
+		if w := wanted(); w == nil || w.Instructions != "asks: the ports" {
+			t.Errorf("behind one that failed: %+v", w)
+		}
+	}
 	if said := compacts("--force", "--reason", "plugin"); !strings.Contains(said, "a plugin asked for this compaction") {
 		t.Errorf("%s", said)
 	}

@@ -66,7 +66,7 @@ class KagewasmEngine(ContextEngine):
         if not ended["listening"]:
             self.silent_until = time.monotonic() + SILENCE
         wanted = ended.get("wanted")
-        if wanted and wanted["reason"] == "plugin" and about[1] == self.session_id:
+        if wanted and wanted["reason"] in ("plugin", "agent") and about[1] == self.session_id:
             self.wanted = wanted
 
     def on_session_end(self, session_id, messages):

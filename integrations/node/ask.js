@@ -115,14 +115,14 @@ const endedBy = async (plug, text, asked) => {
 }
 
 // turnEnded tells plugins that a turn of a session has ended, and returns what a compaction is asked for that one of them
-// wants: the reason and instructions. It is undefined where none wants one, and where nobody could be told: that is no
+// or the agent wants: the reason and instructions. It is undefined where none wants one, and where nobody could be told: that is no
 // concern of a turn. text makes the session's text, where anybody listens.
 export const turnEnded = async (plug, text, settings) => {
   if (Date.now() < silentUntil) return undefined
   try {
     const ended = await endedBy(plug, text(), { format: "neutral", ...settings })
     if (!ended.listening) silentUntil = Date.now() + silence
-    return ended.wanted?.reason === "plugin" ? ended.wanted : undefined
+    return ["plugin", "agent"].includes(ended.wanted?.reason) ? ended.wanted : undefined
   } catch {
     silentUntil = Date.now() + silence
     return undefined

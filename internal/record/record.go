@@ -58,6 +58,8 @@ type Run struct {
 	// Result is what came of it, Events what it said on the way.
 	Result *kagewasm.Result
 	Events []kagewasm.Event
+	// Err is why it failed, nil where it did not.
+	Err error
 
 	begun  time.Time
 	reason abi.TriggerReason
@@ -81,11 +83,6 @@ func (r *Run) Asked() []hooks.Wish {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.wishes)
-}
-
-// answers reports whether the run did what was asked for before it began: it compacted, or was a look for that.
-func (r *Run) answers() bool {
-	return r.Result.Report.Compacted || r.reason == abi.TriggerPlugin || r.reason == abi.TriggerAgent
 }
 
 // Kept is what became of it in the store.
@@ -137,7 +134,8 @@ func (r *Run) Keep(ctx context.Context, s *store.Store, most int64) (kept Kept, 
 		return err
 	})
 	if err == nil {
-		err = turns.Looked(ctx, s, kept.Key, r.begun, r.answers(), r.Asked())
+		answers := turns.Answers(r.reason, r.Result.Report.Compacted, r.Err)
+		err = turns.Looked(ctx, s, kept.Key, r.begun, answers, r.Asked())
 	}
 	return kept, err
 }

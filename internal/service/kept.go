@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -34,12 +35,13 @@ func (s *core) keepRequests(ctx context.Context, l *live, open *session.Session)
 	if l.session != open || n == 0 && len(left) == len(now) {
 		return
 	}
-	added, err := turns.Ask(context.WithoutCancel(ctx), s.store, l.key, now[len(left):], l.wishes[:n]...)
+	gone := lists.Filter(l.wishes[:n], func(r turns.Request) bool { return !slices.ContainsFunc(left, r.Same) })
+	asked, err := turns.Ask(context.WithoutCancel(ctx), s.store, l.key, now[len(left):], gone...)
 	if err != nil {
 		s.opts.Log.Error("a compaction that was asked for is not kept", "session", l.key, "error", err)
 		return
 	}
-	l.wishes = slices.Concat(left, added)
+	l.wishes = slices.Concat(left, asked)
 }
 
 // answered is how many of the requests that are kept a session has answered, which are the oldest. now are those that

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -153,8 +154,19 @@ func (s *sessions) Append(ctx context.Context, key string, msgs []abi.Message, t
 	return &Appended{IDs: on.ids, Version: on.seq}, nil
 }
 
-// append adds messages; a session that is not open need not be read for it.
+// append adds messages. With them the agent of the session is here.
 func (s *sessions) append(ctx context.Context, key string, msgs []abi.Message) error {
+	if err := s.added(ctx, key, msgs); err != nil {
+		return err
+	}
+	if err := turns.GoOn(context.WithoutCancel(ctx), s.store, key); err != nil { // the messages are stored
+		s.opts.Log.Error("a turn that goes on here is not stored", "session", key, "error", err)
+	}
+	return nil
+}
+
+// added adds messages; a session that is not open need not be read for it.
+func (s *sessions) added(ctx context.Context, key string, msgs []abi.Message) error {
 	l, release := s.take(key)
 	done, err := s.appendClosed(ctx, l, msgs)
 	release()

@@ -82,6 +82,14 @@ func (s *core) knowTurns(ctx context.Context, l *live) (err error) {
 	if l.open, err = turns.List(ctx, s.store, l.key); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(l.open, func(o turns.Open) bool { return o.Gone() }) {
+		if err = turns.TakeOver(ctx, s.store, l.key); err == nil {
+			l.open, err = turns.List(ctx, s.store, l.key)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	for id := range l.turns {
 		if !slices.ContainsFunc(l.open, func(o turns.Open) bool { return o.ID == id }) {
 			l.endLocked(id)

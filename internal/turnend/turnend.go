@@ -39,16 +39,18 @@ func Held(plugins []hooks.Plugin) bool {
 	return slices.ContainsFunc(plugins, func(p hooks.Plugin) bool { return p.Granted(abi.CapCompactionRequest) })
 }
 
-// Wants has the agent make a compaction that was asked for in the turn.
+// Wants has the agent make a compaction that was asked for in the turn. It is a plugin's as soon as one asks.
 func (e *Ended) Wants(held []hooks.Wish) {
 	if len(held) == 0 {
 		return
 	}
 	w := &Wanted{Reason: abi.TriggerPlugin, Instructions: hooks.Instructed(held)}
-	if held[0].Plugin == "" {
+	also := e.Wanted
+	asked := also != nil && also.Reason == abi.TriggerPlugin
+	if !asked && !slices.ContainsFunc(held, func(w hooks.Wish) bool { return w.Plugin != "" }) {
 		w.Reason = abi.TriggerAgent
 	}
-	if also := e.Wanted; also != nil && also.Instructions != "" {
+	if also != nil && also.Instructions != "" {
 		w.Instructions = strings.TrimPrefix(w.Instructions+"\n"+also.Instructions, "\n")
 	}
 	e.Wanted = w

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/store"
@@ -24,8 +26,13 @@ func request(key, name string) store.Kept {
 	return store.Kept{Kind: store.KeptRequest, Owner: key, Name: name}
 }
 
+// reader reads what is kept: a store, or a change of it.
+type reader interface {
+	Kept(ctx context.Context, kind string, owners ...string) ([]store.Kept, error)
+}
+
 // Requests are those of a session that nobody has answered, oldest first.
-func Requests(ctx context.Context, s *store.Store, key string) (list []Request, err error) {
+func Requests(ctx context.Context, s reader, key string) (list []Request, err error) {
 	kept, err := s.Kept(ctx, store.KeptRequest, key)
 	for _, k := range kept {
 		r := Request{name: k.Name}
@@ -45,19 +52,29 @@ func AnyRequests(ctx context.Context, s *store.Store) (bool, error) {
 // stamped begins the name of a request that is made at a time.
 func stamped(t time.Time) string { return t.UTC().Format("20060102T150405.000000000Z") }
 
-// Ask adds requests of a session, and drops those that were answered. Others stay: another process may have added them.
+// Ask has requests of a session kept, and drops those that were answered. Others stay: another process may have added
+// them. What a plugin asks for in the same words as before is the same request: it may ask at each look.
 func Ask(
 	ctx context.Context, s *store.Store, key string, wishes []hooks.Wish, answered ...Request,
-) (added []Request, err error) {
+) (asked []Request, err error) {
 	now := stamped(time.Now())
 	err = s.Update(ctx, func(tx *store.Tx) error {
-		added = nil
+		asked = nil
 		for _, r := range answered {
 			if _, err := request(key, r.name).Drop(ctx, tx); err != nil {
 				return err
 			}
 		}
+		there, err := Requests(ctx, tx, key)
+		if err != nil {
+			return err
+		}
 		for i, w := range wishes {
+			same := func(r Request) bool { return w.Plugin != "" && r.Wish == w }
+			if i := slices.IndexFunc(there, same); i >= 0 {
+				asked = append(asked, there[i])
+				continue
+			}
 			k := request(key, fmt.Sprintf("%s-%04d-%s", now, i, rand.Text()[:8]))
 			if k.Value, err = json.Marshal(w); err != nil {
 				return err
@@ -65,11 +82,20 @@ func Ask(
 			if err := k.Keep(ctx, tx); err != nil {
 				return err
 			}
-			added = append(added, Request{k.Name, w})
+			r := Request{k.Name, w}
+			there, asked = append(there, r), append(asked, r)
 		}
 		return nil
 	})
-	return added, err
+	return asked, err
+}
+
+// Answers reports whether a look at a session has done what was asked for before it: it compacted, or it was a look for
+// that and did not fail.
+func Answers(reason abi.TriggerReason, compacted bool, err error) bool {
+	code := abi.CodeOf(err)
+	return compacted || (reason == abi.TriggerPlugin || reason == abi.TriggerAgent) &&
+		(code == "" || code == abi.CodeExceedsWindow)
 }
 
 // Looked says that a session was looked at since a time, and what was asked for meanwhile. Where the look has answered

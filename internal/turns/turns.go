@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/process"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -38,7 +39,7 @@ type Open struct {
 	Left bool `json:"left,omitempty"`
 }
 
-// Gone reports whether it counts as over because its process is known to have ended on this machine.
+// Gone reports whether its process is known to have ended on this machine.
 func (o *Open) Gone() bool { return process.Gone(o.Process) }
 
 // kept is a turn or a call of a session as the store has it.
@@ -52,7 +53,7 @@ func NewCall() string { return newID(callPrefix) }
 
 func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
-// Begin begins a turn of a session and returns its id. What nobody ended in time is forgotten.
+// Begin begins a turn of a session and returns its id. What nobody ended in time, or can end, is forgotten.
 func Begin(ctx context.Context, s *store.Store, key string) (id string, err error) {
 	id = newID("turn-")
 	return id, begin(ctx, s, key, id, Open{}, longest)
@@ -64,23 +65,24 @@ func BeginCall(ctx context.Context, s *store.Store, key, id string, most time.Du
 }
 
 func begin(ctx context.Context, s *store.Store, key, id string, o Open, most time.Duration) error {
-	_, over, err := all(ctx, s, key)
-	if err != nil {
-		return err
-	}
 	o.Begun, o.By, o.Process = time.Now().UTC(), here(), process.Self()
 	o.Until = o.Begun.Add(most)
-	begun := kept(key, id)
-	if begun.Value, err = json.Marshal(o); err != nil {
-		return err
-	}
 	return s.Update(ctx, func(tx *store.Tx) error {
+		_, over, err := all(ctx, tx, key)
+		if err != nil {
+			return err
+		}
 		for _, k := range over {
 			if _, err := k.kept.Drop(ctx, tx); err != nil {
 				return err
 			}
 		}
-		return begun.Keep(ctx, tx)
+		if o.Call { // so the session's agent is here
+			if err := goOn(ctx, tx, key); err != nil {
+				return err
+			}
+		}
+		return openKept{o, kept(key, id)}.keep(ctx, tx)
 	})
 }
 
@@ -125,38 +127,51 @@ func EndCalls(ctx context.Context, s *store.Store) error {
 // it began at is gone.
 const comesBack = 10 * time.Minute
 
-// TakeOver keeps the turns open of processes that are gone, for as long as their agents may take to come to this one.
-func TakeOver(ctx context.Context, s *store.Store) error {
-	_, over, err := all(ctx, s)
-	if err != nil {
-		return err
-	}
-	var left []store.Kept
-	until := time.Now().Add(comesBack).UTC()
-	for _, o := range over {
-		if o.Call || !o.Gone() || time.Now().After(o.Until) {
-			continue
-		}
-		o.Process, o.Left = process.Self(), true
-		if until.Before(o.Until) {
-			o.Until = until
-		}
-		if o.kept.Value, err = json.Marshal(o.Open); err != nil {
-			return err
-		}
-		left = append(left, o.kept)
-	}
-	if len(left) == 0 {
-		return nil
-	}
+// TakeOver keeps the turns open of processes that are gone, of some sessions or of all, for as long as their agents may
+// take to come to this one, which [GoOn] or [BeginCall] says.
+func TakeOver(ctx context.Context, s *store.Store, keys ...string) error {
 	return s.Update(ctx, func(tx *store.Tx) error {
-		for _, k := range left {
-			if err := k.Keep(ctx, tx); err != nil {
-				return err
+		open, _, err := all(ctx, tx, keys...)
+		until := time.Now().Add(comesBack).UTC()
+		for _, o := range open {
+			if err == nil && o.Gone() {
+				o.Process, o.Left = process.Self(), true
+				if until.Before(o.Until) {
+					o.Until = until
+				}
+				err = o.keep(ctx, tx)
 			}
 		}
-		return nil
+		return err
 	})
+}
+
+// GoOn says that the agent of a session is at this process: a turn that was left is open as if it had begun here.
+func GoOn(ctx context.Context, s *store.Store, key string) error {
+	open, err := List(ctx, s, key)
+	if err != nil || !slices.ContainsFunc(open, func(o Open) bool { return o.Left || o.Gone() }) {
+		return err
+	}
+	return s.Update(ctx, func(tx *store.Tx) error { return goOn(ctx, tx, key) })
+}
+
+func goOn(ctx context.Context, tx *store.Tx, key string) error {
+	open, _, err := all(ctx, tx, key)
+	for _, o := range open {
+		if err == nil && (o.Left || o.Gone()) {
+			o.Process, o.Left, o.Until = process.Self(), false, o.Begun.Add(longest)
+			err = o.keep(ctx, tx)
+		}
+	}
+	return err
+}
+
+// keep stores it as it is.
+func (o openKept) keep(ctx context.Context, tx *store.Tx) (err error) {
+	if o.kept.Value, err = json.Marshal(o.Open); err != nil {
+		return err
+	}
+	return o.kept.Keep(ctx, tx)
 }
 
 func end(ctx context.Context, s *store.Store, list ...store.Kept) (ended bool, err error) {
@@ -171,7 +186,8 @@ func end(ctx context.Context, s *store.Store, list ...store.Kept) (ended bool, e
 	return ended, err
 }
 
-// List are the turns of a session that are open, and its calls in flight, the oldest first.
+// List are the turns of a session that are open, and its calls in flight, the oldest first. A turn whose process is
+// gone is open: its agent may go on with it at another one.
 func List(ctx context.Context, s *store.Store, key string) (list []Open, err error) {
 	open, _, err := all(ctx, s, key)
 	for _, o := range open {
@@ -181,10 +197,17 @@ func List(ctx context.Context, s *store.Store, key string) (list []Open, err err
 	return list, err
 }
 
-// Over are the turns and calls of some sessions, or of all, that count as over because their process is gone.
+// Running are those that [List] has whose process is not known to be gone. It is for who is no server: where none runs
+// nobody takes a turn over.
+func Running(ctx context.Context, s *store.Store, key string) ([]Open, error) {
+	list, err := List(ctx, s, key)
+	return lists.Filter(list, func(o Open) bool { return !o.Gone() }), err
+}
+
+// Over are the turns and calls of some sessions, or of all, whose process is gone.
 func Over(ctx context.Context, s *store.Store, keys ...string) (list []Open, err error) {
-	_, over, err := all(ctx, s, keys...)
-	for _, o := range over {
+	open, over, err := all(ctx, s, keys...)
+	for _, o := range append(open, over...) {
 		if o.Gone() && time.Now().Before(o.Until) {
 			list = append(list, o.Open)
 		}
@@ -192,10 +215,10 @@ func Over(ctx context.Context, s *store.Store, keys ...string) (list []Open, err
 	return list, err
 }
 
-// Any reports whether a turn of any session is open, or a call in flight.
+// Any reports whether any session has one that is running.
 func Any(ctx context.Context, s *store.Store) (bool, error) {
 	open, _, err := all(ctx, s)
-	return len(open) > 0, err
+	return slices.ContainsFunc(open, func(o openKept) bool { return !o.Gone() }), err
 }
 
 // openKept is one that is open, as it is read and as it is stored.
@@ -205,7 +228,7 @@ type openKept struct {
 }
 
 // all are those of some sessions, or of all: those that are open, and those that nobody ended in time, or can end.
-func all(ctx context.Context, s *store.Store, keys ...string) (open, over []openKept, err error) {
+func all(ctx context.Context, s reader, keys ...string) (open, over []openKept, err error) {
 	list, err := s.Kept(ctx, store.KeptTurn, keys...)
 	for _, k := range list {
 		o := openKept{Open{ID: k.Name}, k}
@@ -213,7 +236,7 @@ func all(ctx context.Context, s *store.Store, keys ...string) (open, over []open
 		if o.Until.IsZero() { // an earlier version began it
 			o.Until = o.Begun.Add(longest)
 		}
-		if unread || time.Now().After(o.Until) || o.Gone() {
+		if unread || time.Now().After(o.Until) || o.Call && o.Gone() {
 			over = append(over, o)
 		} else {
 			open = append(open, o)

@@ -84,7 +84,7 @@ const ended = async ($, lines, settings) => {
 const silence = 300_000 // milliseconds in which nobody is asked again who listens to ends of turns
 let silentUntil = 0
 let telling // ends when plugins have heard of the last turn
-let wanted // the compaction that a plugin wants, while Claude Code makes it
+let wanted // the compaction that a plugin or the agent wants, while Claude Code makes it
 
 // turnOver tells plugins that a turn is over, and has Claude Code compact where one of them wants it, by its command: of a
 // compaction that a mod starts itself its own hook does not hear.
@@ -95,7 +95,7 @@ const turnOver = async $ => {
   const settings = { session: await $.session.id(), window: context.window }
   const told = await ended($, toLines(await $.session.messages()), settings)
   if (told.listening) silentUntil = 0
-  if (told.wanted?.reason !== 'plugin') return
+  if (!['plugin', 'agent'].includes(told.wanted?.reason)) return
   wanted = told.wanted
   const { instructions } = wanted
   await $.command.run({ command: 'compact', args: instructions ?? '' }).finally(() => (wanted = undefined))

@@ -81,6 +81,11 @@ describe('the end of a turn', () => {
     expect(commands.map(e => [e.command, e.args])).toEqual([['compact', 'the ports']])
   })
 
+  test('compacts where the agent alone wants it', async ($, on) => {
+    const { commands } = await turned($, on, {}, { stdout: wants.stdout.replace('plugin', 'agent') })
+    expect(commands.map(e => [e.command, e.args])).toEqual([['compact', 'the ports']])
+  })
+
   for (const e of [{ reason: 'aborted', isAborted: true }, { reason: 'error' }, { agentId: 'a1' }]) {
     test(`is not told of ${JSON.stringify(e)}`, async ($, on) => {
       expect((await turned($, on, e, wants)).asked).toEqual([])
