@@ -25,8 +25,8 @@ func TestPreparedTellsDue(t *testing.T) {
 		{43_796, 43_796, false, "not reached, so nothing is done without --force"},
 		{361_319, 361_319, false, "reached, but compaction is switched off, so nothing is done without --force"},
 	} {
-		got := dueOf(&strategies.Preparation{TokensBefore: tc.before, TokensPruned: tc.pruned, StartsAt: 323_000, Due: tc.due})
-		if got != tc.want {
+		made := strategies.Preparation{TokensBefore: tc.before, TokensPruned: tc.pruned, StartsAt: 323_000, Due: tc.due}
+		if got := dueOf(&made); got != tc.want {
 			t.Errorf("%+v: %q", tc, got)
 		}
 	}
