@@ -115,7 +115,7 @@ func TestPrepareTellsDue(t *testing.T) {
 	for why, tc := range map[string]struct {
 		window int
 		change func(*ask, *kagewasm.Policy)
-		of     string
+		of     strategies.TargetOf
 		due    bool
 		target int
 	}{

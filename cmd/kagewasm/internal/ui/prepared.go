@@ -70,11 +70,11 @@ func dueOf(p *strategies.Preparation) string {
 // targetOf says where a target comes from.
 func targetOf(p *strategies.Preparation) string {
 	switch p.TargetOf {
-	case "named":
+	case strategies.TargetNamed:
 		return "as --target says"
-	case "session":
+	case strategies.TargetOfSession:
 		return percentOf(p.Target, p.TokensBefore) + " of what there is, as it is compacted by hand"
-	case "threshold":
+	case strategies.TargetOfThreshold:
 		return percentOf(p.Target, p.StartsAt) + " of the threshold"
 	}
 	return percentOf(p.Target, p.Window) + " of the window"
