@@ -18,18 +18,9 @@ type limits struct {
 	// upperShare and lowerShare are the thresholds as fractions of the window.
 	upperShare, lowerShare float64
 	// quiet is the largest session that starts no compaction.
-	quiet int
-	// targetOf is what the target is a share of, as [strategies.Preparation] has it.
-	targetOf string
+	quiet    int
+	targetOf strategies.TargetOf
 }
-
-// What targets are a share of.
-const (
-	ofWindow    = "window"
-	ofThreshold = "threshold"
-	ofSession   = "session"
-	ofNothing   = "named"
-)
 
 // maxTokens is the most that a caller can claim, so that sums do not overflow.
 const maxTokens = 1 << 40
@@ -72,7 +63,7 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	case req.Target == nil:
 		if (req.Force || req.Reason == abi.TriggerOverflow) && !req.Overrides.keepsLast() {
 			if share := int(when.Lower * float64(tokens)); share < l.Target {
-				l.Target, l.targetOf = share, ofSession
+				l.Target, l.targetOf = share, strategies.TargetOfSession
 			}
 		}
 	case *req.Target < 0 || *req.Target > l.Upper:
@@ -80,7 +71,7 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 			*req.Target, l.Upper)
 	default:
 		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
-		l.targetOf = ofNothing
+		l.targetOf = strategies.TargetNamed
 		l.Newest = req.Reason == abi.TriggerOverflow
 	}
 	return l, nil
@@ -181,15 +172,15 @@ func (l *look) learnWindow(model string, counted int) {
 // kept free, or fractions of the window.
 func (l *limits) thresholds(when *When, scale Scale) {
 	l.Upper = int(when.Upper * float64(l.Window))
-	l.Target, l.targetOf = int(when.Lower*float64(l.Window)), ofWindow
+	l.Target, l.targetOf = int(when.Lower*float64(l.Window)), strategies.TargetOfWindow
 	switch share := func() int { return int(float64(l.Upper) * when.Lower / when.Upper) }; {
 	case when.MaxTokens > 0:
 		l.Upper = min(scale.counted(when.MaxTokens), l.Window)
-		l.Target, l.targetOf = share(), ofThreshold
+		l.Target, l.targetOf = share(), strategies.TargetOfThreshold
 	case when.ReserveTokens > 0:
 		l.Upper = l.Window - scale.counted(when.ReserveTokens)
 		if least := share(); least < l.Target {
-			l.Target, l.targetOf = least, ofThreshold
+			l.Target, l.targetOf = least, strategies.TargetOfThreshold
 		}
 	}
 	if when.absolute() { // plugins and reports get fractions in any mode

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -69,6 +70,11 @@ func (c *Compactor) Prepare(ctx context.Context, req Request) (*strategies.Prepa
 	made, err := l.summarize(floorOf(l)).Prepare(v, l.planner(v).budget(ctx, summarizerOf(l)))
 	if gaveUp := canceled(ctx); gaveUp != nil {
 		return nil, gaveUp
+	}
+	if err != nil && v.Total < l.came.Total {
+		e := abi.AsError(err)
+		e.Message += fmt.Sprintf(": its %d tokens are %d once old output is shortened", l.came.Total, v.Total)
+		err = e
 	}
 	if made != nil {
 		made.TokensBefore, made.TokensPruned = l.came.Total, pruned.Total

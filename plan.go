@@ -205,9 +205,13 @@ func (d declined) open(alias string, now time.Time) error {
 	if m == nil || !now.Before(m.until) {
 		return nil
 	}
+	said := "it wrote no summary in the last compaction that asked it"
+	if m.calls > 1 {
+		said += fmt.Sprintf(", in %d calls; at last", m.calls)
+	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: StrategySummarize, Phase: abi.PhaseCall,
-		Message: fmt.Sprintf("%s is not asked until %s: none of its %d calls in the last compaction that asked it "+
-			"led to a summary, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
+		Message: fmt.Sprintf("%s is not asked until %s: %s: %s", cmp.Or(alias, "the model"),
+			m.until.UTC().Format(time.RFC3339), said, m.why),
 		Hint: "choose another model or prompt for summaries; a compaction by hand asks it all the same"}
 }
 
@@ -321,7 +325,9 @@ func plan(ctx context.Context, p *planner, pre preCompacted) planned {
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
 				l.learnWindow(l.summarizer(), a.plan.Window)
-				l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
+				if canceled(ctx) == nil { // else the caller's time was short, which says nothing of the model
+					l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
+				}
 			}
 			if err == nil {
 				out.taken, out.strategy, taken = &a, c.name, c.plugin

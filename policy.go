@@ -143,10 +143,9 @@ func (w When) Window(known *int) int {
 const (
 	DefaultUpper = 0.85
 	DefaultLower = 0.60
+	// DefaultKeepRecentTokens is the default of Keep.Tokens where ReserveTokens is set.
+	DefaultKeepRecentTokens = 16384
 )
-
-// DefaultKeepRecentTokens is the default of Keep.Tokens where ReserveTokens is set.
-const DefaultKeepRecentTokens = 16384
 
 // Profile is a pair of thresholds that suits a family of models.
 type Profile struct {

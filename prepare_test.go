@@ -115,7 +115,7 @@ func TestPrepareTellsDue(t *testing.T) {
 	for why, tc := range map[string]struct {
 		window int
 		change func(*ask, *kagewasm.Policy)
-		of     string
+		of     strategies.TargetOf
 		due    bool
 		target int
 	}{
@@ -143,6 +143,27 @@ func TestPrepareTellsDue(t *testing.T) {
 			p.Window != tc.window || p.TokensPruned != cost {
 			t.Errorf("%s: due %v, target %d of %s, window %d; want %+v", why, p.Due, p.Target, p.TargetOf, p.Window, tc)
 		}
+	}
+}
+
+// TestPrepareTellsShortened: where the session is within its target only once old output is shortened, the error gives
+// the tokens of both.
+func TestPrepareTellsShortened(t *testing.T) {
+	features.Proves(t, "T4")
+	msgs, cost := worked(12), 0
+	for i := range msgs {
+		if msgs[i].Role == abi.RoleTool {
+			msgs[i].Content = abi.Text(strings.Repeat("word ", 400))
+		}
+		cost += wordCounter{}.Message(&msgs[i])
+	}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{
+		Prune: strategies.PruneConfig{ProtectTokens: 100, MinimumSavings: 100, ProtectedTools: []string{}}}})
+	p, err := c.Prepare(t.Context(), request(cost, msgs))
+	if p != nil || !errors.Is(err, strategies.ErrNothing) || !strings.Contains(err.Error(), "within its target") ||
+		!strings.Contains(err.Error(), fmt.Sprintf("its %d tokens are ", cost)) ||
+		!strings.HasSuffix(err.Error(), " once old output is shortened") {
+		t.Errorf("%d tokens: %+v, %v", cost, p, err)
 	}
 }
 

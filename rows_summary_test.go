@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -564,6 +565,36 @@ func TestAModelThatFailed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheCallersDeadline: where the caller's own time ended, the model did nothing wrong, and is asked the next time.
+// One that used all the time that it had is left alone, and the words do not count its calls where there is one.
+func TestTheCallersDeadline(t *testing.T) {
+	features.Proves(t, "A10", "complaint 12")
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		model := modeltest.ScriptFunc(func(modeltest.Request) modeltest.Answer {
+			calls++
+			return modeltest.Answer{Hang: true}
+		})
+		policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: 2000}}
+		c := newCompactor(t, kagewasm.Options{Model: model, Policy: policy})
+		for i := range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			_, err := c.Compact(ctx, request(1200, chat(60)))
+			cancel()
+			if calls != i+1 || abi.CodeOf(err) != abi.CodeCanceled {
+				t.Errorf("compaction %d: %d calls, %v", i, calls, err)
+			}
+		}
+		calls = 0
+		compact(t, c, request(1200, chat(60)))
+		r := compact(t, c, request(1200, chat(60))).Report
+		if calls != 1 || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeQuarantined || !strings.Contains(
+			r.Failures[0].Message, "it wrote no summary in the last compaction that asked it: ") {
+			t.Errorf("its own time: %d calls, %v", calls, r.Failures)
+		}
+	})
 }
 
 // TestRefusedAgainAndAgain: where all answers of a model were refused, the next

@@ -13,13 +13,15 @@ import (
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
-// ManifestSection is the name of the custom section that holds the manifest
-// inside a module, as JSON.
-const ManifestSection = "kagewasm.manifest"
-
-// SidecarSuffix is what a module's file name ends in, instead of .wasm, for
-// the YAML manifest of a module that has no section.
-const SidecarSuffix = ".plugin.yaml"
+// Where a manifest stands.
+const (
+	// ManifestSection is the name of the custom section that holds the manifest
+	// inside a module, as JSON.
+	ManifestSection = "kagewasm.manifest"
+	// SidecarSuffix is what a module's file name ends in, instead of .wasm, for
+	// the YAML manifest of a module that has no section.
+	SidecarSuffix = ".plugin.yaml"
+)
 
 // PluginRole is what a plugin may do.
 type PluginRole string

@@ -35,6 +35,9 @@ func Find(dir string) (string, error) {
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", unreadable(path, err)
 		}
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return path, unreadable(path, errDangling)
+		}
 		if at == filepath.Dir(at) {
 			return "", unreadable(FileName, &fs.PathError{Op: "find", Path: from, Err: fs.ErrNotExist})
 		}

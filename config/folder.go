@@ -54,7 +54,10 @@ func (f *folder) read(name string) ([]byte, error) {
 	return data, err
 }
 
-var errNotRegular = errors.New("not a regular file")
+var (
+	errNotRegular = errors.New("not a regular file")
+	errDangling   = errors.New("a link to a file that is not there")
+)
 
 func readRegular(fsys fs.FS, name string, most int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name) // before opening: a pipe would wait for its other end

@@ -78,7 +78,7 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 		cost := q.count(e.Text)
 		if cost <= budget && (budget >= minExcerpt || len(e.Text) == len(whole)) {
 			start, end := r.index.Passage(e.Text, q.Text, len(e.Text)/leastExcerpt)
-			e.Start, e.End = inLines(whole, e.Start, e.End, e.Start+start, e.Start+end)
+			e.Start, e.End = inLines(whole, e.Call, e.Start, e.End, e.Start+start, e.Start+end)
 			e.Text = whole[e.Start:e.End]
 			return e, min(cost, q.count(e.Text))
 		} else if cost <= budget {
@@ -91,13 +91,17 @@ func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, in
 }
 
 // inLines narrows a part of a text to whole lines, or where it holds no ends of any to whole sentences, but not into
-// [first, last), which tells most.
-func inLines(text string, start, end, first, last int) (int, int) {
+// [first, last), which tells most. escaped: the text is the JSON of a call.
+func inLines(text string, escaped bool, start, end, first, last int) (int, int) {
+	stops := []func(from, to int) int{
+		func(from, to int) int { return lineEnd(text, escaped, from, to) },
+		func(from, to int) int { return sentenceEnd(text[from:to]) },
+	}
 	from := max(0, start-maxStop)
-	for _, stop := range []func(string) int{lineEnd, sentenceEnd} {
+	for _, stop := range stops {
 		at := from
 		for at < start { // a line may begin there already
-			n := stop(text[at:first])
+			n := stop(at, first)
 			if n == 0 {
 				break
 			}
@@ -108,13 +112,17 @@ func inLines(text string, start, end, first, last int) (int, int) {
 			break
 		}
 	}
-	for _, stop := range []func(string) int{lineEnd, sentenceEnd} {
+	for _, stop := range stops {
 		at := last
-		for n := stop(text[at:end]); n > 0; n = stop(text[at:end]) {
+		for n := stop(at, end); n > 0; n = stop(at, end) {
 			at += n
 		}
 		if end < len(text) && at > last {
-			return start, max(last, len(strings.TrimSuffix(strings.TrimRight(text[:at], "\n "), `\n`)))
+			at = len(strings.TrimRight(text[:at], "\n "))
+			if escaped && escapedEnd(text, at-len(`\n`), at) {
+				at -= len(`\n`)
+			}
+			return start, max(last, at)
 		}
 	}
 	return start, end
@@ -123,21 +131,29 @@ func inLines(text string, start, end, first, last int) (int, int) {
 // maxStop is how long what ends a line or a sentence may be, in bytes.
 const maxStop = 4
 
-// lineEnd is how many bytes of a text the first line has, with its end: those in the JSON of a call have one too. It is
-// 0 where none ends.
-func lineEnd(text string) int {
-	for i := range len(text) {
+// lineEnd is how many bytes of a part of a text its first line has, with its end. It is 0 where none ends.
+func lineEnd(text string, escaped bool, from, to int) int {
+	for i := from; i < to; i++ {
 		switch {
 		case text[i] == '\n':
-			return i + 1
-		case text[i] == '\\' && strings.HasPrefix(text[i:], `\n`):
-			return i + 2
+			return i + 1 - from
+		case escaped && escapedEnd(text, i, to):
+			return i + 2 - from
 		}
 	}
 	return 0
 }
 
-// sentenceEnd is the same for a sentence.
+// escapedEnd reports whether a line of the JSON of a call ends at i: with a backslash and n, of which the backslash
+// does not belong to one before it.
+func escapedEnd(text string, i, to int) bool {
+	if i < 0 || !strings.HasPrefix(text[i:to], `\n`) {
+		return false
+	}
+	return (i-len(strings.TrimRight(text[:i], `\`)))%2 == 0
+}
+
+// sentenceEnd is the same for a sentence of a text.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		switch r {

@@ -118,16 +118,27 @@ func TestWholeLines(t *testing.T) {
 	features.Proves(t, "N9")
 	lines := strings.Repeat("the ferry left the harbour on time\n", 200)
 	prose := strings.Repeat("The ferry left the harbour (on time.) ", 200)
-	for _, tc := range []struct{ why, text, end string }{
-		{"lines", lines + "a zebra at the pier\n" + lines, "\n"},
-		{"lines in the arguments of a call", strings.ReplaceAll(lines+"a zebra at the pier\n"+lines, "\n", ` \n`), `\n`},
-		{"sentences", prose + "A zebra stood at the pier. " + prose, ") "},
+	paths := strings.Repeat(`Copy C:\new\table over D:\net\nodes (now.) `, 200)
+	pathLines := strings.Repeat(`copy C:\\new\\table over D:\\net\\nodes\n`, 200)
+	for _, tc := range []struct {
+		why, text, end string
+		call           bool
+	}{
+		{"lines", lines + "a zebra at the pier\n" + lines, "\n", false},
+		{"lines in the arguments of a call", strings.ReplaceAll(lines+"a zebra at the pier\n"+lines, "\n", ` \n`), `\n`,
+			true},
+		{"sentences", prose + "A zebra stood at the pier. " + prose, ") ", false},
+		{"paths of Windows", paths + "A zebra stood at the pier. " + paths, ") ", false},
+		{"paths of Windows in the arguments of a call", pathLines + `a zebra at the pier\n` + pathLines, `s\n`, true},
 	} {
-		got := session.Recall([]session.StoredMessage{gone("m1", abi.RoleUser, tc.text)},
-			session.RecallQuery{Text: "zebra", Tokens: 100})
+		m := gone("m1", abi.RoleUser, tc.text)
+		if tc.call {
+			m = storedCall("1", tc.text, "")[0]
+		}
+		got := session.Recall([]session.StoredMessage{m}, session.RecallQuery{Text: "zebra", Tokens: 100})
 		e := got[0].Pieces[0]
 		if !strings.Contains(e.Text, "zebra") || len(e.Text) < 100 || !strings.HasSuffix(tc.text[:e.Start], tc.end) ||
-			!strings.HasPrefix(tc.text[e.End:], strings.TrimPrefix(tc.end, ")")) {
+			!strings.HasPrefix(tc.text[e.End:], strings.TrimLeft(tc.end, ")s")) {
 			t.Errorf("%s: %q between %q and %q", tc.why, e.Text, tc.text[e.Start-10:e.Start], tc.text[e.End:e.End+10])
 		}
 	}

@@ -11,6 +11,20 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
+// TargetOf says where a target comes from.
+type TargetOf string
+
+const (
+	// TargetOfWindow: it is a share of the window.
+	TargetOfWindow TargetOf = "window"
+	// TargetOfThreshold: a share of the threshold, which is a number of tokens.
+	TargetOfThreshold TargetOf = "threshold"
+	// TargetOfSession: a share of what there is, where somebody asks for a compaction of less than a window.
+	TargetOfSession TargetOf = "session"
+	// TargetNamed: a number that the request has.
+	TargetNamed TargetOf = "named"
+)
+
 // Preparation is what a model's summary of a session would be made of: all that is known before a model
 // is asked. Lists of ids are in session order.
 type Preparation struct {
@@ -22,9 +36,8 @@ type Preparation struct {
 	Window   int `json:"window"`
 	StartsAt int `json:"starts_at"`
 	Target   int `json:"target"`
-	// TargetOf is what Target is a share of: "window"; "threshold" where that is a number of tokens; "session", what
-	// there is, where somebody asks for a compaction of less than a window; or "named", a number that the request has.
-	TargetOf string `json:"target_of"`
+	// TargetOf is what Target is a share of.
+	TargetOf TargetOf `json:"target_of"`
 	// Due says whether a look would compact: the threshold is passed, or the request asks for a compaction.
 	Due bool `json:"due"`
 	// Previous is the id of the latest earlier summary that goes, and PreviousSummary its text, which

@@ -72,13 +72,14 @@ type NoteConfig struct {
 	// By says who writes the note where a plugin makes the plan. Default both.
 	By NoteBy
 	// Tokens is what the host says in a note beside a model's or a plugin's summary:
-	// what failed, todos, files, exact names; without a summary all of the note. It is
-	// at most half of the target. Negative switches it off. 0 is the most of these, and
-	// what failed comes beside it:
+	// what failed, todos, files, exact names; without a summary all of the note. A number
+	// counts up to half of the target. Negative switches it off. 0 is the most of these,
+	// and what failed comes beside it:
 	//   - 7% of what goes, up to 10,000;
 	//   - an eighth of the target, up to 4,000;
 	//   - a fifth of the target, up to 1,000;
-	//   - what the words of persons take, up to 4,000 and 35% of the target.
+	//   - what the words of persons take, up to 4,000 and 35% of the target;
+	//   - three quarters of the host's earlier notes that go, up to 10,000 and 60% of the target.
 	Tokens int
 	// InjectTokens is the most tokens of plugins' injected texts together; they never have more than an
 	// eighth of the target. Default 2,000.

@@ -116,9 +116,10 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.IntVar(&f.target, "target", 0,
 		"`TOKENS` to get down to, the note among them (default: lower x window). 0 is no size: all goes but what is "+
 			"pinned, the current turn too, and the note has its usual room; so a small number may leave less than 0")
-	fs.IntVar(&f.noteTokens, "note-tokens", 0, "budget of what the host writes in the note, in `TOKENS`, at most half "+
-		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, the "+
-		"last failures beside it, and what no message has room in); 0 writes none")
+	fs.IntVar(&f.noteTokens, "note-tokens", 0, "budget of what the host writes in the note, in `TOKENS`, up to half of "+
+		"the target (default: the most of 7% of what goes up to 10,000, an eighth of the target up to 4,000, and three "+
+		"quarters of an earlier note of the host that goes up to 60% of the target; with what failed beside it, and what "+
+		"no message has room in); 0 writes none")
 	fs.IntVar(&f.noteTokens, "ledger-tokens", 0, "the old name of --note-tokens")
 	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",

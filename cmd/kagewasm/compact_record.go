@@ -36,7 +36,9 @@ func turnOver(ctx context.Context, f *compactFlags, e env, run *record.Run) erro
 	}
 	defer s.Close()
 	run.Session = abi.Session{ID: record.ID(run.File), AgentPath: f.agent}
-	sayOver(ctx, e, s, run)
+	if !f.quiet {
+		sayOver(ctx, e, s, run)
+	}
 	if key, open := inTurn(ctx, s, run); open != nil {
 		return turns.Busy("compact", key, "compact when it has ended, or have the agent ask for it; --no-record compacts "+
 			"the file alone and leaves the stored session as it is", *open)
@@ -55,7 +57,7 @@ func sayOver(ctx context.Context, e env, s *store.Store, run *record.Run) {
 	}
 	over, _ := turns.Over(ctx, s, key)
 	for _, o := range over {
-		e.say(fmt.Sprintf("session %q: %s, and that process is gone: it counts no more", key, o))
+		e.say(fmt.Sprintf("session %q: %s, and that process is gone: it is not waited for", key, o))
 	}
 }
 

@@ -149,10 +149,14 @@ there is no file it is what holds then.`,
 			if len(args) > 0 && agent != "" {
 				return ui.Usagef("config explain: give AGENT or --agent, not both")
 			}
-			c, err := f.load()
-			none := f.path == "" && argOr(args, agent) == "" && errors.Is(err, fs.ErrNotExist)
-			if none {
+			path, err := f.find()
+			none := argOr(args, agent) == "" && errors.Is(err, fs.ErrNotExist)
+			var c *config.Config
+			switch {
+			case none:
 				c, err = config.None(".")
+			case err == nil:
+				c, err = config.Load(path)
 			}
 			if err != nil {
 				return err

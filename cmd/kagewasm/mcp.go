@@ -36,14 +36,15 @@ func newMCP(e env) *cobra.Command {
 starts this as one of its servers. Its tools work on the sessions in the state
 folder: recall searches what compactions took away or shows a message, lost lists
 what went, status what is stored and what waits for a person, and compact compacts
-a stored session or a session file, below the threshold too. Where no session is named it is the latest of
-the folder that the agent works in, and each answer says which one that is.
+a stored session or a session file, below the threshold too. Where no session is
+named it is the latest of the folder that the agent works in, and each answer says
+which one that is.
 
 The agent can read all sessions of the state folder: --session holds it to one,
---tools to some of the tools, and --read-only leaves compact out. It cannot undo, approve or delete anything. What
-comes out of a session is marked as data. compact goes by the configuration of the
-working directory, as kagewasm compact --force does. What was asked before the input
-ends is answered.`,
+--tools to some of the tools, and --read-only leaves compact out. It cannot undo,
+approve or delete anything. What comes out of a session is marked as data. compact
+goes by the configuration of the working directory, as kagewasm compact --force
+does. What was asked before the input ends is answered.`,
 		Example: `  kagewasm mcp
   kagewasm mcp --session s-0123456789ab --read-only
   kagewasm mcp --tools status,compact`,

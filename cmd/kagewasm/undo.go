@@ -23,8 +23,8 @@ byte for byte, and what came later is taken back with it. --to goes back to wher
 message had just arrived. Nothing is lost by that: --redo takes the undo back.
 
 While a server has a call of the session's model in flight nothing is undone: the
-answer would be lost. The session changes in the store; --out writes it as a file, the very one that was
-compacted where nothing else was done to it.`,
+answer would be lost. The session changes in the store; --out writes it as a file,
+the very one that was compacted where nothing else was done to it.`,
 		Example: `  kagewasm undo s-0123456789ab --out session.jsonl
   kagewasm undo s-0123456789ab --to m00042
   kagewasm undo s-0123456789ab --redo`,

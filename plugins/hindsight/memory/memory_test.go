@@ -262,8 +262,6 @@ func TestHindsightOnce(t *testing.T) {
 	}
 }
 
-// TestHindsightNotTheQuestion: where all is to go, and is retained, what is
-// asked is no answer.
 // TestHindsightRepeats: a recording that repeats its messages is remembered as one that does not.
 func TestHindsightRepeats(t *testing.T) {
 	n := newNative(t)
@@ -288,6 +286,8 @@ func TestHindsightRepeats(t *testing.T) {
 	}
 }
 
+// TestHindsightNotTheQuestion: where all is to go, and is retained, what is
+// asked is no answer.
 func TestHindsightNotTheQuestion(t *testing.T) {
 	features.Proves(t, "K28")
 	n := newNative(t)

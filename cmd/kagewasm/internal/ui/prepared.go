@@ -50,16 +50,19 @@ func Preparation(p Printer, v *Prepared) {
 
 // dueOf says whether the session would be compacted as it is.
 func dueOf(p *strategies.Preparation) string {
+	const allTheSame = "compacted all the same: that was asked for, or max_bytes is passed"
+	shortened := "reached, but not with the " + Number(p.TokensPruned) + " that are left once old output is shortened, "
 	switch {
+	case p.Due && p.TokensBefore < p.StartsAt:
+		return "not reached, and " + allTheSame
 	case p.Due && p.TokensPruned < p.StartsAt:
-		return "not reached, and compacted all the same: that was asked for, or max_bytes is passed"
+		return shortened + "and " + allTheSame
 	case p.Due:
 		return "reached, so it is compacted"
 	case p.TokensBefore < p.StartsAt:
 		return "not reached, so nothing is done without --force"
 	case p.TokensPruned < p.StartsAt:
-		return "reached, but old tool output is shortened, to " + Number(p.TokensPruned) +
-			", and no more is done without --force"
+		return shortened + "so no more is done without --force"
 	}
 	return "reached, but compaction is switched off, so nothing is done without --force"
 }
@@ -67,11 +70,11 @@ func dueOf(p *strategies.Preparation) string {
 // targetOf says where a target comes from.
 func targetOf(p *strategies.Preparation) string {
 	switch p.TargetOf {
-	case "named":
+	case strategies.TargetNamed:
 		return "as --target says"
-	case "session":
+	case strategies.TargetOfSession:
 		return percentOf(p.Target, p.TokensBefore) + " of what there is, as it is compacted by hand"
-	case "threshold":
+	case strategies.TargetOfThreshold:
 		return percentOf(p.Target, p.StartsAt) + " of the threshold"
 	}
 	return percentOf(p.Target, p.Window) + " of the window"
