@@ -160,7 +160,11 @@ func (x explainer) source(n *node) Source {
 // derive fills in what follows from other settings.
 func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
-	upper, lower := p.When.Thresholds("")
+	name := ""
+	if n := x.config.root.kid("models").kid(x.agent.Model).kid("model"); n != nil && !n.null {
+		name, _ = n.plain().(string)
+	}
+	upper, lower := p.When.Thresholds(name)
 	byProfile := false
 	shown := func(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 	switch s.Name {
