@@ -166,7 +166,10 @@ func (x explainer) derive(s *Setting) {
 	}
 	upper, lower := p.When.Thresholds(name)
 	byProfile := false
-	shown := func(share float64) float64 { return math.Round(share*1e4) / 1e4 }
+	shown := func(share float64) any { return math.Round(share*1e4) / 1e4 }
+	if name == "" && p.When.Profile == kagewasm.ProfileAuto && (p.When.Upper == 0 || p.When.Lower == 0) {
+		shown = func(float64) any { return nil } // the model's own
+	}
 	switch s.Name {
 	case "compaction.upper_threshold":
 		s.Value, byProfile = shown(upper), p.When.Profile != ""

@@ -191,6 +191,10 @@ func TestExplainAuto(t *testing.T) {
 		if s := got[name]; s.Value != want || s.Source.String() != "profile auto" {
 			t.Errorf("%s is %v by %s, not %v", name, s.Value, s.Source, want)
 		}
+		if s := explain(t, load(t, "compaction: {profile: auto}"), "")[name]; s.Value != nil ||
+			s.Source.String() != "profile auto" {
+			t.Errorf("of a model that is not known %s is %v by %s", name, s.Value, s.Source)
+		}
 	}
 }
 
