@@ -160,9 +160,16 @@ func (x explainer) source(n *node) Source {
 // derive fills in what follows from other settings.
 func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
-	upper, lower := p.When.Thresholds("")
+	name := ""
+	if n := x.config.root.kid("models").kid(x.agent.Model).kid("model"); n != nil && !n.null {
+		name, _ = n.plain().(string)
+	}
+	upper, lower := p.When.Thresholds(name)
 	byProfile := false
-	shown := func(share float64) float64 { return math.Round(share*1e4) / 1e4 }
+	shown := func(share float64) any { return math.Round(share*1e4) / 1e4 }
+	if name == "" && p.When.Profile == kagewasm.ProfileAuto && (p.When.Upper == 0 || p.When.Lower == 0) {
+		shown = func(float64) any { return nil } // the model's own
+	}
 	switch s.Name {
 	case "compaction.upper_threshold":
 		s.Value, byProfile = shown(upper), p.When.Profile != ""

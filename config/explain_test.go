@@ -183,6 +183,21 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestExplainAuto: with the profile auto the thresholds are those of the family of the agent's model.
+func TestExplainAuto(t *testing.T) {
+	got := explain(t, load(t, "models: {m: {provider: openai, model: gemini-2.5-pro}}\nmodel: m\n"+
+		"compaction: {profile: auto}"), "")
+	for name, want := range map[string]float64{"compaction.upper_threshold": 0.5, "compaction.lower_threshold": 0.4} {
+		if s := got[name]; s.Value != want || s.Source.String() != "profile auto" {
+			t.Errorf("%s is %v by %s, not %v", name, s.Value, s.Source, want)
+		}
+		if s := explain(t, load(t, "compaction: {profile: auto}"), "")[name]; s.Value != nil ||
+			s.Source.String() != "profile auto" {
+			t.Errorf("of a model that is not known %s is %v by %s", name, s.Value, s.Source)
+		}
+	}
+}
+
 // TestExplainRounds: fractions that follow from others are told as a person can read them.
 func TestExplainRounds(t *testing.T) {
 	got := explain(t, load(t, "compaction: {upper_threshold: 0.5}"), "")
