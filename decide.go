@@ -275,7 +275,7 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 }
 
 // worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half.
-// An earlier note is short already: where as much goes beside it, and enough to be worth a compaction, all of it does.
+// An earlier note is short already: it counts whole where as much goes beside it, and enough to be worth a compaction.
 func worthSaying(cost, earlier, window int) int {
 	beside := cost - earlier
 	if float64(beside) < littleShare*float64(window) {

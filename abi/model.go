@@ -8,7 +8,9 @@ import "context"
 //
 // Implementations are safe for concurrent use and end soon after ctx does. A
 // request that was too long fails with [CodeContextLength]. What a failed call
-// used may be said in the response beside the error. A plugin sees only the
+// used may be said in the response beside the error. An error in whose chain one
+// has a method Final() bool that says true is not tried again with a shorter
+// request: the key is refused, or nobody is there. A plugin sees only the
 // code of an error, [CodeModel] where it is no [*Error]; the text is for the
 // host.
 type Model interface {

@@ -16,6 +16,27 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
+// listened is an engine in a window of so many tokens with one plugin, for who hears when compactions start.
+func listened(t *testing.T, p hooks.Plugin, window int, started func(kagewasm.Event)) func(*proxy.Options) {
+	return func(o *proxy.Options) {
+		counter := counts()
+		c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: proxy.Policy(kagewasm.Policy{}),
+			Plugins: []hooks.Plugin{p}, Audit: func(e kagewasm.Event) {
+				if e.Type == kagewasm.EventTriggered {
+					started(e)
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Engine = func(model string) (proxy.Engine, error) {
+			m := tokens.Default().Resolve(model)
+			m.ContextWindow = &window
+			return proxy.Engine{Compactor: c, Counter: counter, Model: m}, nil
+		}
+	}
+}
+
 // calling is an answer of each wire that calls a tool.
 var calling = map[string]string{
 	"anthropic": `{"type":"message","role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use",` +
@@ -69,24 +90,9 @@ func TestTurns(t *testing.T) {
 				}}
 			u := newUpstream(t)
 			var instructions []string
-			s := start(t, u, 100_000, func(o *proxy.Options) {
-				counter := counts()
-				window := 100_000
-				c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: proxy.Policy(kagewasm.Policy{}),
-					Plugins: []hooks.Plugin{p}, Audit: func(e kagewasm.Event) {
-						if e.Type == kagewasm.EventTriggered {
-							instructions = append(instructions, string(e.Trigger)+" "+e.Given.Instructions)
-						}
-					}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Engine = func(model string) (proxy.Engine, error) {
-					m := tokens.Default().Resolve(model)
-					m.ContextWindow = &window
-					return proxy.Engine{Compactor: c, Counter: counter, Model: m}, nil
-				}
-			})
+			s := start(t, u, 100_000, listened(t, p, 100_000, func(e kagewasm.Event) {
+				instructions = append(instructions, string(e.Trigger)+" "+e.Given.Instructions)
+			}))
 			els := d.conversation(12)
 			u.answer = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 				switch r.Header.Get("X-Answer") {

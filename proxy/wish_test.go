@@ -8,11 +8,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
-	"github.com/kagewasm/kagewasm/proxy"
-	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // TestAskedInACompaction: what a plugin asks for in a compaction waits until a person says something again, and then is
@@ -30,23 +27,9 @@ func TestAskedInACompaction(t *testing.T) {
 			u := newUpstream(t)
 			u.answer = func(http.ResponseWriter, *http.Request, []byte) bool { return false }
 			var made []string
-			s := start(t, u, window, func(o *proxy.Options) {
-				counter, room := counts(), window
-				c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: proxy.Policy(kagewasm.Policy{}),
-					Plugins: []hooks.Plugin{p}, Audit: func(e kagewasm.Event) {
-						if e.Type == kagewasm.EventTriggered {
-							made = append(made, strings.TrimSpace(string(e.Trigger)+" "+e.Given.Instructions))
-						}
-					}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Engine = func(model string) (proxy.Engine, error) {
-					m := tokens.Default().Resolve(model)
-					m.ContextWindow = &room
-					return proxy.Engine{Compactor: c, Counter: counter, Model: m}, nil
-				}
-			})
+			s := start(t, u, window, listened(t, p, window, func(e kagewasm.Event) {
+				made = append(made, strings.TrimSpace(string(e.Trigger)+" "+e.Given.Instructions))
+			}))
 			els := d.conversation(12)
 			for k := 12; len(made) == 0 && k < 200; k++ {
 				els = append(els, d.step(k, strings.Repeat("all is well here and there ", 20))...)

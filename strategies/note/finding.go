@@ -69,7 +69,12 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 				(explaining().MatchString(said[i+1]) || weighty && helping().MatchString(said[i+1])) {
 				text += " " + said[i+1]
 			}
-			list = append(list, finding{headingOf(lines, l, begins), text, weighty})
+			f := finding{headingOf(lines, l, begins), text, weighty}
+			if k := len(list) - 1; k >= 0 && strings.HasPrefix(text, list[k].text) {
+				list[k] = f // the one before it is told in it
+				continue
+			}
+			list = append(list, f)
 		}
 	}
 	return list

@@ -126,3 +126,13 @@ func TestDecisionsInClosingWords(t *testing.T) {
 		}
 	}
 }
+
+// TestFindingsAreToldOnce: a sentence that the next one points back to is told with it, and not by itself too.
+func TestFindingsAreToldOnce(t *testing.T) {
+	features.Proves(t, "N13")
+	const first, next = "TestStats fails because it relied on the order of the queue.", "That is why we decided on a set."
+	text := thread(render(session("Mend it.", said(first+" "+next), run("ls", "x", false), said("Done.")), note.Options{}))
+	if strings.Count(text, first) != 1 || !strings.Contains(text, first+" "+next) {
+		t.Error(text)
+	}
+}
