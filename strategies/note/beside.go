@@ -3,6 +3,7 @@ package note
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
@@ -13,15 +14,17 @@ import (
 const longWords = 1000
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, and all rules and lists of long messages of persons, to be written, whatever the other parts leave. It
-// reads nothing else off the messages, so that it costs less than [Build]. Once ctx is done it is of no use.
+// all failures, all rules and lists of long messages of persons, and what agents decided or tried in vain to be
+// written, whatever the other parts leave. It reads nothing else off the messages, so that it costs less than [Build].
+// Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int) int {
 	origins := abi.Origins(s.Messages)
 	memory := cmp.Or(s.Memory, new(Memory))
-	need := 0
+	need, found := 0, 0
 	for i := range s.Messages {
 		if m := &s.Messages[i]; s.Gone[i] {
 			need += memory.rulesNeed(m, origins[i] == abi.FromPerson, count)
+			found += memory.foundNeed(m, count)
 		}
 	}
 	if need > 0 {
@@ -30,7 +33,7 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int) int {
 	s.Messages, _ = called(s.Messages, origins)
 	s = s.plain(memory)
 	gone, _ := s.parted()
-	need += count(names.HeadFailed+names.HeadErrors) + 2
+	need += min(found, mostFound) + count(names.HeadFailed+names.HeadErrors) + 2
 	return need + needOf(failuresOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory)), count))
 }
 
@@ -44,6 +47,27 @@ func needOf(list []failure) (tokens int) {
 		}
 	}
 	return tokens
+}
+
+// mostFound is what there is at most for what agents decided or tried in vain, in tokens.
+const mostFound = 1000
+
+// foundNeed is what the sentences of an agent need with which it says what it decided or tried in vain, in tokens, and
+// those in an earlier note.
+func (m *Memory) foundNeed(msg *abi.Message, count func(string) int) (need int) {
+	switch {
+	case msg.Kind == abi.KindSummary:
+		for line := range strings.Lines(msg.Text()) {
+			if said, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && isFound(said) {
+				need += count(line)
+			}
+		}
+	case msg.Role == abi.RoleAssistant:
+		for _, f := range m.findings.of(strings.TrimSpace(msg.Text()), findings) {
+			need += count("- "+foundMark+f.String()) + 1
+		}
+	}
+	return need
 }
 
 // rulesNeed is what the rules and lists of a long message of a person need, in tokens, and those of an earlier note.

@@ -216,7 +216,7 @@ const maxLookedFor = 20
 // firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line. One
 // that only says that something failed is none: beside what else came of a turn that is no summary of it.
 func firstFinding(text string, lines []saying, end int) (f finding, line saying, ok bool) {
-	list := lists.Filter(findings(text), func(f finding) bool { return !f.weighty || saysFinding(f.text) })
+	list := lists.Filter(findings(text), func(f finding) bool { return saysFinding(f.text) })
 	for _, f := range list[:min(len(list), maxLookedFor)] {
 		for _, l := range lines {
 			if l.place >= end {

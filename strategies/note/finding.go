@@ -11,13 +11,26 @@ import (
 )
 
 // What an agent says on the way is mostly what it is about to do. Three kinds of sentences say what no call shows, and
-// who goes on needs them: what it found, what it decided and why, and what it tried that came to nothing.
+// who goes on needs them: what it found, what it decided and why, and what it tried that came to nothing. Many say so
+// in words that no list has: these give a reason, or say that something went wrong, and have room beside the budget.
 
-// finding is such a sentence, and what that stands under. Weighty: it says what was decided, or what came to nothing.
+// finding is such a sentence, what that stands under, and what it weighs.
 type finding struct {
 	under, text string
-	weighty     bool
+	weight      weight
 }
+
+// weight says what a sentence tells.
+type weight int
+
+const (
+	found    weight = iota // what was found, in so many words
+	reasoned               // a reason, or that something went wrong
+	decided                // in so many words what was decided, or came to nothing
+)
+
+// weighs reports whether it says more than what was found.
+func (f finding) weighs() bool { return f.weight > found }
 
 // String is the sentence as it is told.
 func (f finding) String() string { return f.behind("") }
@@ -38,7 +51,7 @@ func findings(text string) []finding {
 	}
 	return sentencesThat(text, func(s string) bool {
 		n := utf8.RuneCountInString(s)
-		return n >= minFinding && saysFinding(s) || n >= minWeighty && isWeighty(s+" ")
+		return n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || n >= minWeighty && isWeighty(s+" ")
 	})
 }
 
@@ -61,15 +74,15 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 			if strings.HasSuffix(s, "?") || !is(s) {
 				continue
 			}
-			text, begins, weighty := s, begin == 0, isWeighty(s+" ")
-			if i > 0 && weighty && behind && pronoun().MatchString(s) {
+			text, begins, weight := s, begin == 0, weightOf(s)
+			if i > 0 && weight > found && behind && pronoun().MatchString(s) {
 				text, begins = shortened(said[i-1], maxSaid)+" "+s, i == 1
 			}
 			if i+1 < len(said) && strings.HasPrefix(line[end:], " "+said[i+1]) &&
-				(explaining().MatchString(said[i+1]) || weighty && helping().MatchString(said[i+1])) {
+				(explaining().MatchString(said[i+1]) || weight > found && (!saysSomething(s) || helping().MatchString(said[i+1]))) {
 				text += " " + said[i+1]
 			}
-			f := finding{headingOf(lines, l, begins), text, weighty}
+			f := finding{headingOf(lines, l, begins), text, weight}
 			if k := len(list) - 1; k >= 0 && strings.HasPrefix(text, list[k].text) {
 				list[k] = f // the one before it is told in it
 				continue
@@ -84,7 +97,8 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 func mayFind(text string) bool {
 	low := lower(text)
 	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low) ||
-		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ")
+		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ") || reasoningWords.in(low) ||
+		strings.ContainsAny(low, ";:") || troubleWords.in(low)
 }
 
 // saysSomething reports whether a sentence is long enough to say what was found.
@@ -95,8 +109,45 @@ func saysFinding(s string) bool {
 	return findingWords.says(s+" ") || decides(s+" ") || tried().MatchString(s)
 }
 
-// isWeighty reports whether a text says what an agent decided, or tried in vain.
+// isWeighty reports whether a text says in so many words what an agent decided, or tried in vain.
 func isWeighty(text string) bool { return decides(text) || tellsFailing(text) }
+
+// weightOf is what a sentence weighs.
+func weightOf(s string) weight {
+	switch {
+	case isWeighty(s + " "):
+		return decided
+	case saysFinding(s) || !reasons(s) && !wentWrong(s):
+		return found
+	}
+	return reasoned
+}
+
+// wentWrong reports whether a sentence says that something went wrong, whatever it is.
+func wentWrong(s string) bool { return troubleWords.says(s+" ") && !intends().MatchString(s) }
+
+// isReasoned reports whether a line tells nothing but reasons of the agent, and what went wrong.
+func isReasoned(line string) bool {
+	return isFound(line) && !slices.ContainsFunc(foundIn(line), func(s string) bool { return weightOf(s) != reasoned })
+}
+
+// tellsMore reports whether a line tells what the agent decided, tried in vain, or gave a reason for.
+func tellsMore(line string) bool { return isFound(line) && (isWeighty(line) || isReasoned(line)) }
+
+// foundIn are the sentences that a line tells.
+func foundIn(line string) []string {
+	_, list, _ := strings.Cut(line, ": ")
+	return strings.Split(list, foundBreak)
+}
+
+// reasons reports whether a sentence says what is so for the sake of what, or against what. What it is about to look at
+// says nothing of that.
+func reasons(s string) bool {
+	if strings.HasSuffix(s, ":") || intends().MatchString(s) && !wills().MatchString(s) {
+		return false
+	}
+	return reasoningWords.says(s+" ") || apart().MatchString(s)
+}
 
 // decides reports whether a text says what an agent decided, or prefers for a reason.
 func decides(text string) bool {
@@ -121,17 +172,24 @@ var (
 // choosingWords say that somebody prefers one thing to another, becauseWords why.
 var choosingWords, becauseWords = newVocabulary("choosing"), newVocabulary("because")
 
+// reasoningWords say what is so for the sake of what, or against what, troubleWords that something went wrong.
+var reasoningWords, troubleWords = newVocabulary("reasoning"), newVocabulary("trouble")
+
 var (
+	// apart are the marks between two halves of a sentence of which one gives the reason for the other.
+	apart = lazy.Regexp(`\w[;:] \p{Ll}`)
+	// wills is how a sentence begins that says what an agent will do: with a reason it is a decision.
+	wills = lazy.Regexp(`^(I|We)(['’]ll| will) `)
 	// prefers is how a sentence in lower case begins that prefers one thing to another: "Using SQLite over DuckDB".
 	prefers = lazy.Regexp(`^(i am |i'm |i’m |we are |done[.:] )?(using|keeping|kept|preferring|sticking with|going for) `)
 	// tried is how a sentence begins that says what an agent tried itself.
 	tried = lazy.Regexp(`^((I|We)( have|['’]ve)? )?(also |first )?([Tt]ried|[Aa]ttempted) `)
 	// intends is how a sentence begins that says what an agent is about to do.
-	intends = lazy.Regexp(`^(Let me|Let's|Let’s|Now|Next|I'll|I’ll|I will|I need to|We need to|If|To|Check|Run) `)
+	intends = lazy.Regexp(`^(Let me|Let's|Let’s|Now|Next|I'll|I’ll|I will|I need to|We need to|If|To|Check|Run|Looking|Checking|Reading) `)
 	// explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
-	explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s because|This is because)\b`)
+	explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s|That is|This is)\b`)
 	// helping is what a sentence says that tells what helped where something else had come to nothing.
-	helping = lazy.Regexp(`\b(fixed|fixes|solved|solves|resolved|helped|worked|works|switched|instead|increased)\b`)
+	helping = lazy.Regexp(`\b(fixed|fixes|solved|solves|resolved|helped|worked|works|switched|instead|increased|[Rr]eplaced|[Rr]ewrote)\b`)
 	// pronoun is how a sentence begins that says nothing without the one before it: "I tried a lock. It deadlocked."
 	pronoun = lazy.Regexp(`^(It|It['’]s|They|That|This|These|Those|Both|But|However|So|Still)\b`)
 )
@@ -143,15 +201,15 @@ const (
 	minWeighty = 16
 )
 
-// withFinding is a list with one more finding, last where it was met before. Of each kind it has the last ones: what
+// withFinding is a list with one more finding, last where it was met before. Of each weight it has the last ones: what
 // was decided or came to nothing is not given up for what was only found.
 func withFinding(list []finding, f finding) []finding {
 	list = append(slices.DeleteFunc(list, func(o finding) bool { return o == f }), f)
 	most := maxFound
-	if f.weighty {
+	if f.weighs() {
 		most = maxWeighty
 	}
-	alike := func(o finding) bool { return o.weighty == f.weighty }
+	alike := func(o finding) bool { return o.weight == f.weight }
 	if len(lists.Filter(list, alike)) > most {
 		i := slices.IndexFunc(list, alike)
 		list = slices.Delete(list, i, i+1)
@@ -172,14 +230,8 @@ func isToldBy(line, said string) bool {
 	if !isFound(line) || said == "" {
 		return false
 	}
-	_, list, _ := strings.Cut(line, ": ")
 	said = clip.OneLine(said)
-	for f := range strings.SplitSeq(list, foundBreak) {
-		if !strings.Contains(said, f) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(foundIn(line), func(f string) bool { return !strings.Contains(said, f) })
 }
 
 // isFound reports whether a line tells what the agent found and decided on the way.
@@ -197,6 +249,6 @@ const (
 	// foundBreak stands between two of these sentences.
 	foundBreak = " / "
 	// maxFindings is how much of that is told in one line, in sentences, maxFound how much of a turn in all, and
-	// maxWeighty how much more of what was decided or came to nothing.
+	// maxWeighty how much more of what was decided or came to nothing, and of reasons.
 	maxFindings, maxFound, maxWeighty = 3, 8, 24
 )

@@ -41,12 +41,10 @@ func TestDecisions(t *testing.T) {
 		t.Log(thread(text))
 	}
 	for words, want := range map[string]bool{
-		"I use the worker over the other one for now, and look at what it does.": false,
-		"It is slower since yesterday, as the log of the last night shows.":      false,
-		"I took SQLite in the place of DuckDB, and tell more of it below.":       false,
-		"We keep the old one because the new one has no index of its own.":       true,
-		"I prefer JSON over YAML because it is the simpler of the two.":          true,
-		"Let me use grep as the search tool of the harness is broken today.":     false,
+		"I took SQLite in the place of DuckDB, and tell more of it below.":   false,
+		"We keep the old one because the new one has no index of its own.":   true,
+		"I prefer JSON over YAML because it is the simpler of the two.":      true,
+		"Let me use grep as the search tool of the harness is broken today.": false,
 	} {
 		text := render(session("Mend it.", said(words), run("ls", "x", false), said("Done.")), note.Options{})
 		if got := strings.Contains(text, "Agent on the way: "+words); got != want {
@@ -106,6 +104,55 @@ func TestApproachesThatFailed(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(thread(text))
+	}
+}
+
+// reasons are what agents said of decisions and of what came to nothing, each in words of its own.
+var reasons = []string{
+	"Keeping the lock file out of the image, otherwise the cache layer is rebuilt on each commit.",
+	"JSON Patch it is: a merge patch cannot delete array items.",
+	"We stay on Node 18 because the base image has nothing newer.",
+	"Dropped the retry wrapper; the client retries three times by itself.",
+	"Moved the check into the trigger so that two writers cannot pass it at once.",
+	"Streaming the export instead of buffering it, 2 GB would not fit the pod.",
+	"The upgrade to pydantic 2 broke 40 validators; pinned it at 1.10 for now.",
+	"A materialized view would have been stale for an hour, so no.",
+	"Setting GOFLAGS in the Dockerfile had no effect, the build stage resets the environment.",
+	"Hot reload corrupts the plugin cache, hence the full restart.",
+	"The regex approach breaks on nested brackets. Replaced it with a small hand-written scanner.",
+}
+
+// TestReasons: decisions with their reason, and what came to nothing, are told in whatever words the agent said so, on
+// the way and in its closing words, in the room beside the budget, over two notes. What it is about to do is not.
+func TestReasons(t *testing.T) {
+	features.Proves(t, "I4")
+	for _, closing := range []bool{false, true} {
+		parts := []any{"Make the build pass."}
+		for i, words := range reasons {
+			for k := range 6 {
+				parts = append(parts, said("Looking at part "+fmt.Sprint(i, k)), called("deploy",
+					map[string]any{"target": fmt.Sprintf("part-%d-%d", i, k)}, strings.Repeat("a line of it\n", 9), false))
+			}
+			parts = append(parts, said(words))
+			if closing {
+				parts = append(parts, fmt.Sprint("And now part ", i))
+			}
+		}
+		parts = append(parts, said("Let me see why it broke, because that is odd."), called("deploy", nil, "ok", false),
+			said("Done."))
+		for round := range 2 {
+			went := gone(session(parts...))
+			text := write(went, note.Options{Budget: 1200, Beside: went.NeedBeside(t.Context(), byRune), Count: byRune})
+			for _, words := range reasons {
+				if !strings.Contains(text, words) {
+					t.Errorf("closing words %v, round %d: %q is not told in\n%s", closing, round, words, text)
+				}
+			}
+			if strings.Contains(text, "on the way: Let me see") {
+				t.Error("what the agent was about to do is told as a reason")
+			}
+			parts = []any{summary(text), "And the next one.", called("deploy", nil, "ok", false), said("I see.")}
+		}
 	}
 }
 

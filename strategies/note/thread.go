@@ -259,13 +259,16 @@ func (v *view) fill(budget, left, said int, state string) {
 		return !isDeed(line) && !isAside(line) && !strings.HasPrefix(line, work.Failed)
 	}
 	part(mix(budget, smallBudget, largeBudget, 100, didShare), func(most *int) { v.take(most, did) })
-	part(50, func(half *int) { v.take(half, isSaid) })
+	part(50, func(half *int) {
+		v.take(half, func(line string) bool { return isSaid(line) && !isReasoned(line) })
+	})
 	v.agent(&left, &said, func(int) bool { return true })
 	v.take(&left, did)
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 	left -= v.lengthen(left, isAnswered)
 	left -= v.lengthen(left, tellsCall)
+	v.take(&left, isReasoned)
 	v.sayMore(&left)
 }
 
@@ -276,31 +279,12 @@ const (
 	didShare  = 70
 )
 
-// addDecided adds what the agent decided or tried in vain, on the way or at the end of a turn, the newest first: no
-// call tells it. It returns what it costs.
-func addDecided(v *view, budget int) int {
-	left := budget
-	said := left
-	for i := len(v.turns) - 1; i >= 0; i-- {
-		if v.folded(i) {
-			continue
-		}
-		for k, line := range v.turns[i].came {
-			if v.came[i][k] == "" && isFound(line) && isWeighty(line) {
-				v.takeLine(i, k, &left, line)
-			}
-		}
-		v.agent(&left, &said, func(at int) bool { return at == i && isWeighty(v.turns[at].said) })
-	}
-	return max(0, budget) - max(0, left)
-}
-
 // takeNewest adds what the agent found and decided on the way in the last turns, and which files it changed: that holds
 // over what stands above.
 func takeNewest(v *view, left *int) {
 	for i := max(0, len(v.turns)-maxNewest); i < len(v.turns); i++ {
 		for k, line := range v.turns[i].came {
-			if v.came[i][k] == "" && !v.folded(i) &&
+			if v.came[i][k] == "" && !v.folded(i) && !isReasoned(line) &&
 				(strings.HasPrefix(line, foundMark) || strings.HasPrefix(line, work.ChangedFiles)) {
 				v.takeLine(i, k, left, line)
 			}

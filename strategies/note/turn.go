@@ -317,7 +317,7 @@ func fewer(came []string) []string {
 		n, _ = strconv.Atoi(rest)
 		came = came[1:]
 	}
-	i := max(0, slices.IndexFunc(came, func(s string) bool { return !isDeed(s) && !(isFound(s) && isWeighty(s)) }))
+	i := max(0, slices.IndexFunc(came, func(s string) bool { return !isDeed(s) && !tellsMore(s) }))
 	return slices.Concat([]string{strconv.Itoa(n+1) + goneMark}, came[:i], came[i+1:])
 }
 
@@ -409,21 +409,27 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 // words where that is left out of them as they are told.
 func (t *thread) finds(said string) {
 	closing, told := plain(t.closing), clip.OneLine(said)
-	var weighty, others, left []finding
+	var weighty, reasons, others, left, beside []finding
 	for _, f := range t.found {
-		switch closes := strings.Contains(closing, f.text); {
-		case closes && f.weighty && saysFinding(f.text) && !strings.Contains(told, f.text):
+		closes := strings.Contains(closing, f.text)
+		switch missing := closes && !strings.Contains(told, f.text); {
+		case missing && f.weight == decided && saysFinding(f.text):
 			left = append(left, f)
+		case missing && f.weight == reasoned:
+			beside = append(beside, f)
 		case closes:
-		case f.weighty:
+		case f.weight == decided:
 			weighty = append(weighty, f)
+		case f.weight == reasoned:
+			reasons = append(reasons, f)
 		default:
 			others = append(others, f)
 		}
 	}
 	last := max(0, len(others)-maxFindings)
 	for _, line := range slices.Concat(foundLines(earlierMark, others[:last]), foundLines(foundMark, weighty),
-		foundLines(foundMark, others[last:]), foundLines(alsoMark, left)) {
+		foundLines(foundMark, reasons), foundLines(foundMark, others[last:]), foundLines(alsoMark, left),
+		foundLines(alsoMark, beside)) {
 		t.add(line)
 	}
 }

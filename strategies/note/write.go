@@ -15,8 +15,8 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Beside is what rules and lists of persons, commands that failed and errors may cost
-	// beside Budget, in tokens: the last 20 failures as they are quoted, older ones in short.
+	// Beside is what rules and lists of persons, what the agent decided or tried in vain, and commands that
+	// failed may cost beside Budget, in tokens: the last 20 failures as they are quoted, older ones in short.
 	Beside int
 	// Recall says how what went can be read and searched, in one line. Empty: the
 	// note says nothing of it.
@@ -290,11 +290,12 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 type body struct {
 	thread               *view
 	rules, loaded, state []string
-	beside               int // what rules took beside the budget, in tokens
+	beside               int // what rules and decisions took beside the budget, in tokens
 }
 
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
-// rules, for which there are tokens beside the budget; what was done; how it stands; and what else came of the words.
+// rules; what was done; how it stands; and what else came of the words. For rules, and for what the agent decided or
+// tried in vain, there are tokens beside the budget.
 func (n *Note) body(p parts, budget, extra, beside int, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, n.repeats, p.count)
@@ -343,6 +344,7 @@ func (n *Note) body(p parts, budget, extra, beside int, alone bool) (b body) {
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
+	b.beside += addReasons(v, max(0, min(mostFound, beside-b.beside)))
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	unfold(v)
 	if isBeside(n, budget) {

@@ -248,20 +248,20 @@ func isLogin(v string) bool {
 }
 
 var (
-	keyOnly = lazy.Regexp(`(?:\A|\n|\\n|")[\s"'\w.-]*\z`)
-	inCode  = lazy.Regexp(`\b(?:const|let|var|val|def|func|self|this)\b`)
+	keyOnly = lazy.Regexp(`(?:\A|\n|\\n|"|: | / )[\s"'\w.-]*\z`)
+	inCode  = lazy.Regexp(`\b(?:const|let|var|val|def|func)\b|\b(?:self|this)\.`)
 )
 
-// leftOut marks, in a command that is quoted, where lines of it are left out. What stands before it
-// ended a line.
-const leftOut = "…"
+// leftOut marks, in a command that is quoted, where lines of it are left out, and broken stands in a note between what
+// were lines. What stands before either ended a line.
+const leftOut, broken = "…", "/ "
 
 // alone reports whether a value ends its line, and only a key stands before it, as
 // in a file of settings, or words in which a person says what a password is.
 func (a *assignment) alone(text string, s span) bool {
 	rest := strings.TrimLeft(text[s.to:min(len(text), s.to+maxSpace)], " \t")
 	end := rest == "" || strings.IndexByte("\n\r#\"'`", rest[0]) >= 0 || isLineBreak(rest) ||
-		strings.HasPrefix(rest, leftOut)
+		strings.HasPrefix(rest, leftOut) || strings.HasPrefix(rest, broken)
 	switch v := s.of(text); {
 	case !end || len(v) < 4 || inCode().MatchString(a.line):
 		return false

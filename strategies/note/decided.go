@@ -1,0 +1,40 @@
+package note
+
+import "slices"
+
+// addDecided adds what the agent decided or tried in vain, on the way or at the end of a turn, the newest first: no
+// call tells it. It returns what it costs.
+func addDecided(v *view, budget int) int {
+	left := budget
+	said := left
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		if v.folded(i) {
+			continue
+		}
+		for k, line := range v.turns[i].came {
+			if v.came[i][k] == "" && isFound(line) && isWeighty(line) {
+				v.takeLine(i, k, &left, line)
+			}
+		}
+		v.agent(&left, &said, func(at int) bool { return at == i && isWeighty(v.turns[at].said) })
+	}
+	return max(0, budget) - max(0, left)
+}
+
+// addReasons adds what the agent gave reasons for, and what it said that went wrong, in any words, the newest first. It
+// returns what it costs.
+func addReasons(v *view, budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if v.came[i][k] == "" && !v.folded(i) && isFound(line) {
+				v.takeLine(i, k, &left, line)
+			}
+		}
+		said := left
+		v.agent(&left, &said, func(at int) bool {
+			return at == i && slices.ContainsFunc(v.memory.findings.of(v.turns[at].said, findings), finding.weighs)
+		})
+	}
+	return budget - max(0, left)
+}
