@@ -90,7 +90,7 @@ func TestARefusedRequestIsNotSentAgain(t *testing.T) {
 }
 
 // TestTheStatedWindowOfOneHalf: where the provider takes one half of a split turn and names its
-// window as it refuses the other, both are asked for again with that: the summary is whole.
+// window as it refuses the other, that one is asked for again within it: the summary is whole.
 func TestTheStatedWindowOfOneHalf(t *testing.T) {
 	features.Proves(t, "complaint 4", "T5")
 	msgs := long()

@@ -164,7 +164,7 @@ type Metrics struct {
 	// nothing.
 	WordsKept float64 `json:"words_kept"`
 	// FailuresGone is how many different failed calls are in what is superseded, FailuresTold how many of them
-	// the note has word for word, with the first line of what went wrong at least, and FailureRetention the
+	// the note has word for word, with the line that says what went wrong at least, and FailureRetention the
 	// share; 1 where there were none.
 	FailuresGone     int     `json:"failures_gone"`
 	FailuresTold     int     `json:"failures_told"`

@@ -13,6 +13,10 @@ type Wish struct {
 	Instructions string `json:"instructions,omitempty"`
 }
 
+// Repeats reports whether w is another wish once more. A plugin may ask at each look: in the same words it wants the
+// same compaction. An agent that asks again means what has happened since.
+func (w Wish) Repeats(another Wish) bool { return w.Plugin != "" && w == another }
+
 // Instructed returns the instructions of wishes, a line each. The name of the plugin stands in front:
 // they are a plugin's words, and must not be taken for a person's.
 func Instructed(list []Wish) string {

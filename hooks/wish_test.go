@@ -65,3 +65,25 @@ func TestLateRequests(t *testing.T) {
 		t.Errorf("%+v", post)
 	}
 }
+
+// TestRepeats: what a plugin asks for in the same words is the same wish, and what an agent asks for is another one.
+func TestRepeats(t *testing.T) {
+	features.Proves(t, "T2")
+	ports := hooks.Wish{Plugin: "a", Instructions: "the ports"}
+	for _, tc := range []struct {
+		why      string
+		one, two hooks.Wish
+		want     bool
+	}{
+		{"the same words", ports, ports, true},
+		{"other words", ports, hooks.Wish{Plugin: "a", Instructions: "the names"}, false},
+		{"another plugin", ports, hooks.Wish{Plugin: "b", Instructions: "the ports"}, false},
+		{"an agent", hooks.Wish{Instructions: "the ports"}, hooks.Wish{Instructions: "the ports"}, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := tc.one.Repeats(tc.two); got != tc.want {
+				t.Errorf("it repeats: %v", got)
+			}
+		})
+	}
+}

@@ -32,9 +32,7 @@ type wishes struct {
 
 // add takes up a wish, made in a turn. One that a plugin repeats in that turn stands once.
 func (w *wishes) add(turn int, x hooks.Wish) {
-	if x.Plugin != "" {
-		w.list = slices.DeleteFunc(w.list, func(was wish) bool { return was.turn == turn && was.Wish == x })
-	}
+	w.list = slices.DeleteFunc(w.list, func(was wish) bool { return was.turn == turn && x.Repeats(was.Wish) })
 	w.made++
 	w.list = append(w.list, wish{w.made, turn, x})
 }

@@ -82,15 +82,23 @@ func failure(ctx context.Context, err error) *abi.Error {
 }
 
 // stated returns the window, in tokens, that a provider names where it refuses a request of so many
-// tokens, 0 where it names none. Where it does not say what the request took, the window it names is
-// believed, as far as it is shorter than the request, which was refused.
-func stated(err error, request int) int {
+// tokens with room for an answer of so many more, 0 where it names none. Providers count that room or do
+// not: what is nearer to their number is believed, and whole says that they do. Where it does not say what
+// the request took, the window it names is believed, as far as it is shorter than the request, which was
+// refused.
+func stated(err error, request, answer int) (window int, whole bool) {
 	x := abi.ExceededBy(err)
-	if n, ok := x.Window(request); ok {
-		return n
+	switch {
+	case x == nil:
+		return 0, false
+	case x.Tokens == 0 && !x.Bytes:
+		return max(0, min(x.Limit, request-1)), false
+	case x.Tokens > request+answer/2:
+		request, whole = request+answer, true
 	}
-	if x == nil || x.Bytes || x.Tokens > 0 {
-		return 0
+	n, ok := x.Window(request)
+	if !ok {
+		return 0, false
 	}
-	return max(0, min(x.Limit, request-1))
+	return n, whole
 }

@@ -47,7 +47,7 @@ type SummarizeConfig struct {
 	// them, nothing goes. Messages of the kinds display_only, bookmark and metadata do not
 	// count. Default 10.
 	PreserveRecent int
-	// MaxSummaryTokens bounds a summary; an eighth of the window does too.
+	// MaxSummaryTokens bounds a summary; an eighth of the window does too, and a quarter of the model's.
 	// Default 1,500.
 	MaxSummaryTokens int
 	// ToolResultChars is how many characters of a tool result the model gets to read, and of a call's
@@ -95,6 +95,8 @@ func (c *SummarizeConfig) levels() []int {
 // [abi.CodeBadSummary], and asked for again with shorter tool results, a bounded
 // number of times. So it is where the model fails, unless less text cannot help: a
 // key that is refused, a model that is not there, half a minute lost with failures.
+// Where a provider says what its model takes, the next try is the first that fits it in
+// as many requests; there are more requests only where no try would fit.
 // Where one part of a split turn is refused to the last, the other
 // part is the summary, and the plan says so.
 type Summarize struct {
@@ -111,9 +113,7 @@ type Summarize struct {
 
 var _ Strategy = Summarize{}
 
-// Plan implements [Strategy]. It asks the model once it is clear what goes. Where the
-// provider refuses the request, and says that the model's window is smaller than was
-// known, it begins again with that.
+// Plan implements [Strategy]. It asks the model once it is clear what goes.
 func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
 	limit := defaultSummaryTimeout
 	if ms := s.Config.TimeoutMS; ms > 0 {
@@ -121,26 +121,20 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	plan, err := s.once(ctx, v, b)
-	whole := err == nil && len(plan.Failures) == 0
-	if whole || plan.Window == 0 || s.Window != nil && *s.Window <= plan.Window {
-		return plan, err
+	cfg := s.summary(v)
+	c, budget := s.ready(v, b, &cfg)
+	if c.err != nil {
+		return abi.Plan{}, c.err
 	}
-	s.Window = &plan.Window
-	again, failed := s.once(ctx, v, b)
-	again.Window = cmp.Or(again.Window, plan.Window)
-	if again.Usage == nil {
-		again.Usage, again.Source = plan.Usage, plan.Source
-	} else {
-		again.Usage = &abi.ModelUsage{Calls: plan.Usage.Calls + again.Usage.Calls,
-			InputTokens:  plan.Usage.InputTokens + again.Usage.InputTokens,
-			OutputTokens: plan.Usage.OutputTokens + again.Usage.OutputTokens, Cost: plan.Usage.Cost + again.Usage.Cost}
+	if b.Read != nil {
+		c.ready.Todo = b.Read(c.gone, c.edits).Todos()
 	}
-	if failed != nil && err == nil { // half of it is better than none
-		plan.Usage, plan.Window = again.Usage, again.Window
-		return plan, nil
-	}
-	return again, failed
+	w, err := c.ready.write(ctx, s.Model, cfg)
+	return abi.Plan{
+		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
+		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage, Failures: w.Refused,
+		Window: w.Window,
+	}, err
 }
 
 // ready chooses what goes, and returns with it how many tokens that leaves for the note.
@@ -156,23 +150,6 @@ func (s Summarize) ready(v *View, b Budget, cfg *summary) (c choice, budget int)
 			return choice{gone: ready.Supersede, ready: ready}
 		})
 	})
-}
-
-func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
-	cfg := s.summary(v)
-	c, budget := s.ready(v, b, &cfg)
-	if c.err != nil {
-		return abi.Plan{}, c.err
-	}
-	if b.Read != nil {
-		c.ready.Todo = b.Read(c.gone, c.edits).Todos()
-	}
-	w, err := c.ready.write(ctx, s.Model, cfg)
-	return abi.Plan{
-		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
-		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage, Failures: w.Refused,
-		Window: w.Window,
-	}, err
 }
 
 // summary is one summary to be written.
@@ -195,6 +172,12 @@ func (c *summary) input() int {
 	return max(0, cmp.Or(c.inputTokens, abi.FallbackWindow-c.limit()))
 }
 
+// bound takes the window of the model over: an answer has a quarter of it at most, and a request what that leaves.
+func (c *summary) bound(window int) {
+	c.MaxSummaryTokens = max(1, min(c.limit(), window/4))
+	c.inputTokens = max(1, window-c.limit()-min(requestSlack, window/16))
+}
+
 func (s Summarize) summary(v *View) summary {
 	cfg := summary{SummarizeConfig: s.Config, focus: s.Focus}
 	cfg.MaxSummaryTokens = s.Config.Tokens(v.Window)
@@ -206,7 +189,7 @@ func (s Summarize) summary(v *View) summary {
 		cfg.older, cfg.exact = v.olderThan(s.Keep.start(v)), true
 	}
 	if s.Window != nil {
-		cfg.inputTokens = max(1, *s.Window-cfg.MaxSummaryTokens-min(requestSlack, *s.Window/16))
+		cfg.bound(*s.Window)
 	}
 	return cfg
 }

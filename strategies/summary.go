@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,16 +47,17 @@ type attempt struct {
 // write asks the model for the summary of what was prepared, and returns it.
 //
 // A request that was too long, an answer that is no good and a model that fails are tried again with less
-// of the tool results, the whole sequence each time, until that cannot help or is not worth the wait. The
-// error is an *abi.Error: bad_summary, context_length, canceled, deadline, or what the model said.
+// of the tool results, the whole sequence each time, until that cannot help or is not worth the wait. What
+// the provider says that it takes bounds the requests of the tries that follow. The error is an
+// *abi.Error: bad_summary, context_length, canceled, deadline, or what the model said.
 func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (written, error) {
 	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(),
-		good: make(map[string]*part), refused: make(map[string]string)}
+		good: make(map[string]*part), refused: make(map[string]string), asked: make(map[string]int)}
 	w := written{Model: cfg.Model, SplitTurn: p.SplitTurn}
 	var err error
-	for _, chars := range cfg.levels() {
-		w.ToolResultChars = chars
-		if w.Summary, err = s.try(ctx, chars, &w); err == nil || w.Window > 0 || !s.goesOn(ctx, err) {
+	for levels := cfg.levels(); len(levels) > 0; levels = s.shorter(levels, err) {
+		w.ToolResultChars = levels[0]
+		if w.Summary, err = s.try(ctx, levels[0], &w); err == nil || !s.goesOn(ctx, err) {
 			break
 		}
 	}
@@ -87,13 +89,16 @@ type summaryRun struct {
 	ready    *preparation
 	cfg      summary
 	count    func(string) int
-	input    int // the bound of a request
-	overflow int // tokens of the shortest transcript that was too long all the same
-	room     int // tokens for thinking, once the model was seen to need them
+	input    int  // the bound of a request
+	window   int  // tokens that the provider said the model takes, where it did
+	last     bool // the last level is tried once more
+	overflow int  // tokens of the shortest transcript that was too long all the same
+	room     int  // tokens for thinking, once the model was seen to need them
 	// good are parts whose answer was taken, refused is why the last answer of
 	// others was not; by name.
 	good    map[string]*part
 	refused map[string]string
+	asked   map[string]int // requests of each part in the last try
 	// failed is why the model failed in the last try, which showed so many bytes of the session; lost is how long the
 	// calls took in which it failed.
 	failed error
@@ -104,6 +109,53 @@ type summaryRun struct {
 // goesOn reports whether the summary is tried again with less of the tool results.
 func (s *summaryRun) goesOn(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && worthAnother(err) && s.lost < patience
+}
+
+// shorter returns the levels to try after the first of them failed: where the provider said what it takes from the
+// one on that fits it in as many requests as before. Where none does more requests are made of what is next, or once of
+// the last one again, and room for the answer is left in each.
+func (s *summaryRun) shorter(levels []int, err error) []int {
+	left := levels[1:]
+	if s.window == 0 {
+		return left
+	}
+	for i, chars := range left {
+		if s.fits(chars) {
+			return left[i:]
+		}
+	}
+	s.input = min(s.input, s.cfg.input())
+	if len(left) == 0 && isTooLong(err) && !s.last {
+		s.last = true
+		return levels
+	}
+	return left
+}
+
+// fits reports whether the parts take no more requests than before, with so many characters of each tool result.
+func (s *summaryRun) fits(chars int) bool {
+	return !slices.ContainsFunc(s.parts(chars), func(p *part) bool {
+		if s.good[p.name] == p {
+			return false
+		}
+		list, err := p.divide()
+		return err != nil || len(list) > s.asked[p.name]
+	})
+}
+
+// bound takes over what the provider said that the model takes, as it refused a part. Where it said that of the request
+// alone, no room is left for the answer: it may have a limit of its own.
+func (s *summaryRun) bound(p *part) {
+	if p.stated == 0 {
+		return
+	}
+	if s.window == 0 || p.stated < s.window {
+		s.window = p.stated
+		s.cfg.bound(s.window)
+	}
+	if s.input = min(s.input, s.window); p.whole {
+		s.input = max(1, min(s.input, s.window-s.cfg.limit()))
+	}
 }
 
 // again reports whether the parts show what the last try showed too. A model that failed is not asked the
@@ -137,13 +189,12 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 		s.judged(p)
 		s.room, lost = max(s.room, p.room), max(lost, p.lost)
 		texts = append(texts, p.text)
-		if n := p.stated; n > 0 && (w.Window == 0 || n < w.Window) {
-			w.Window = n
-		}
+		s.bound(p)
 		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
 			s.overflow = n
 		}
 	}
+	w.Window = s.window
 	if s.lost += lost; err != nil {
 		return "", err
 	}
@@ -178,6 +229,7 @@ func (s *summaryRun) half() string {
 // part has to be.
 func (s *summaryRun) judged(p *part) {
 	delete(s.refused, p.name)
+	s.asked[p.name] = p.asked
 	if p.err == nil && p.text != "" {
 		s.good[p.name] = p
 	} else if why := errors.Unwrap(p.err); why != nil && abi.CodeOf(p.err) == abi.CodeBadSummary {

@@ -31,6 +31,7 @@ type part struct {
 	attempts  []attempt
 	refusedAt int           // tokens of a transcript that was too long
 	stated    int           // tokens that the provider said the model takes
+	whole     bool          // those of the answer are among them
 	room      int           // tokens of an answer for thinking, beside the summary
 	shown     int           // bytes of the session
 	lost      time.Duration // with calls in which the model failed
@@ -120,11 +121,11 @@ func (p *part) units(t transcript, units []abi.Unit) {
 	}
 }
 
-// read returns the summary of the part, asked for chunk by chunk.
-func (p *part) read(ctx context.Context) (string, error) {
+// divide returns the texts of the requests of the sequence.
+func (p *part) divide() ([]string, error) {
 	budget, err := p.fit()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	list := chunks(p.entries, max(p.chunks, (p.size()+budget-1)/budget), budget)
 	if p.asked = len(list); p.asked > maxRequests {
@@ -132,8 +133,17 @@ func (p *part) read(ctx context.Context) (string, error) {
 		if p.overflow > 0 {
 			why = fmt.Sprintf(": the model refused one of %d", p.overflow)
 		}
-		return "", tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are "+
+		return nil, tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are "+
 			"made%s", p.name, p.asked, budget, maxRequests, why)
+	}
+	return list, nil
+}
+
+// read returns the summary of the part, asked for chunk by chunk.
+func (p *part) read(ctx context.Context) (string, error) {
+	list, err := p.divide()
+	if err != nil {
+		return "", err
 	}
 	q := p.question
 	q.todo = ""
@@ -258,7 +268,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		p.lost += time.Since(start)
 	}
 	if isTooLong(e) {
-		p.refusedAt, p.stated = p.count(q.conversation), stated(err, q.tokens(p.count))
+		p.refusedAt = p.count(q.conversation)
+		p.stated, p.whole = stated(err, q.tokens(p.count), p.answer(q))
 	}
 	return "", e
 }
@@ -273,12 +284,17 @@ func onlyThought(resp abi.ModelResponse) bool {
 	return resp.StopReason == abi.StopLength && (text == "" || strings.HasPrefix(text, "<think"))
 }
 
+// answer returns the most tokens of an answer, those for thinking included.
+func (p *part) answer(q question) int {
+	return p.rules.cap + max(0, min(p.room, p.input-q.tokens(p.count)))
+}
+
 // complete asks the model once.
 func (p *part) complete(ctx context.Context, q question) (abi.ModelResponse, error) {
 	p.usage.Calls++
 	resp, err := p.model.Complete(ctx, abi.ModelRequest{
 		Model: p.cfg.Model, System: q.system, Prompt: q.prompt(),
-		MaxTokens: p.rules.cap + max(0, min(p.room, p.input-q.tokens(p.count))),
+		MaxTokens: p.answer(q),
 	})
 	p.usage.InputTokens += resp.InputTokens
 	p.usage.OutputTokens += resp.OutputTokens

@@ -273,10 +273,11 @@ func (t *try) replay(
 		return nil, err
 	}
 	row.StartsAt = limits.Upper
-	row.Stats, err = replay.Run(ctx, replay.Options{
+	result, err := replay.Run(ctx, replay.Options{
 		Compactor: compactor, Counter: m.counter, Messages: file.Messages, Overhead: m.tools.Tokens + t.flags.overhead,
-		Session: session, Prices: m.model.Prices, TokenScale: m.model.TokenScale, Observe: row.Observe,
+		Session: session, Prices: m.model.Prices, TokenScale: m.model.TokenScale,
 	})
+	row.Stats, row.Points = result.Stats, result.Points
 	return row, err
 }
 

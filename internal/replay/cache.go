@@ -15,6 +15,7 @@ type cache struct {
 	warm     bool // a request was sent
 	messages []abi.Message
 	tokens   []int
+	last     request
 }
 
 // request is what one call took, in tokens.
@@ -42,7 +43,7 @@ func (c *cache) sent(msgs []abi.Message) request {
 		}
 		r.input += c.tokens[i]
 	}
-	c.messages = msgs
+	c.messages, c.last = msgs, r
 	return r
 }
 

@@ -31,7 +31,7 @@ func options(t testing.TB, msgs []abi.Message, window int, p kagewasm.Policy) re
 		Session: abi.Session{ID: "s", Model: "test", ContextWindow: &window}}
 }
 
-func run(t testing.TB, o replay.Options) replay.Stats {
+func run(t testing.TB, o replay.Options) replay.Result {
 	t.Helper()
 	s, err := replay.Run(t.Context(), o)
 	if err != nil {
@@ -127,9 +127,9 @@ func TestCompactions(t *testing.T) {
 	if s.LargestRequest == 0 || s.LargestRequest > 2_000 || s.OverWindow != 0 || s.WordsKept <= 0 {
 		t.Errorf("%+v", s)
 	}
-	sum := s
+	sum := s.Stats
 	sum.Failures, sum.Reasons, sum.Strategies = nil, nil, nil
-	sum.Add(s)
+	sum.Add(s.Stats)
 	if sum.Compactions != 2*compacted || sum.CachedShare != s.CachedShare || sum.Per100Calls != s.Per100Calls ||
 		sum.WordsKept != s.WordsKept || sum.LargestRequest != s.LargestRequest || sum.Summaries.Of != 2*compacted ||
 		sum.Reasons[abi.ReasonCompacted] != s.Reasons[abi.ReasonCompacted] ||

@@ -3,6 +3,7 @@ package replay
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -36,34 +37,41 @@ const nextCalls = 3
 
 // watch is a compaction whose next calls are looked at.
 type watch struct {
-	calls int // seen so far
+	of    []*Compaction // made at once
+	calls int           // seen so far
 	again bool
 }
 
 // compacted looks at what a compaction left, and begins to watch what follows.
 func (r *run) compacted(step *Step) {
-	r.retention(r.log.view(step.After))
+	made := compactions(step)
+	failed, errors := r.retention(r.log.view(step.After))
+	for _, c := range made {
+		c.Failed, c.Errors = failed, errors
+	}
+	r.stats.Failed.plus(failed)
+	r.stats.Errors.plus(errors)
 	r.precision(step)
-	r.watch = append(r.watch, watch{})
+	r.points = append(r.points, made...)
+	r.watch = append(r.watch, watch{of: made})
 }
 
 // follow looks at the answer of a call that was sent a list.
-func (r *run) follow(answer *abi.Message, sent []abi.Message) {
+func (r *run) follow(answer *abi.Message, step *Step) {
 	if len(r.watch) == 0 {
 		return
 	}
-	v := r.log.view(sent)
-	again, lost := false, false
-	for _, c := range r.log.of(answer) {
-		again = again || r.repeats(&c, v)
-		lost = lost || r.namesLost(&c, v)
-	}
+	again, lost := r.needs(r.log.of(answer), r.log.view(step.After))
 	open := r.watch[:0]
 	for _, w := range r.watch {
+		needed := again
 		if w.calls++; w.calls == 1 {
-			r.stats.Continuation.first(again, lost)
+			needed = slices.Concat(again, lost)
+			r.stats.Continuation.first(len(again) > 0, len(lost) > 0)
+			w.next(len(needed) == 0, step.Sent, r.cache.last)
 		}
-		if again && !w.again {
+		w.needs(needed)
+		if len(again) > 0 && !w.again {
 			w.again = true
 			r.stats.Continuation.Reread++
 		}
@@ -72,6 +80,25 @@ func (r *run) follow(answer *abi.Message, sent []abi.Message) {
 		}
 	}
 	r.watch = open
+}
+
+// next takes in the next call: whether it goes on, and its request where one was sent.
+func (w *watch) next(goesOn, sent bool, last request) {
+	for _, c := range w.of {
+		c.Continued = &goesOn
+		if sent {
+			c.CachedShare = new(ratio(last.cached, last.input))
+		}
+	}
+}
+
+func (w *watch) needs(list []Need) {
+	for _, n := range list {
+		n.After = w.calls
+		for _, c := range w.of {
+			c.Needed = append(c.Needed, n)
+		}
+	}
 }
 
 func (c *Continuation) first(again, lost bool) {
@@ -92,7 +119,7 @@ func (r *run) repeats(c *toolCall, v *view) bool {
 	}
 	text, gone := r.Messages[c.result].Text(), false
 	for _, old := range r.log.until(c.at) {
-		if old.key != c.key || old.result < 0 || r.Messages[old.result].Text() != text {
+		if old.name != c.name || old.arguments != c.arguments || old.result < 0 || r.Messages[old.result].Text() != text {
 			continue
 		}
 		if v.holds(&old) {
@@ -132,17 +159,16 @@ func belowLastFolder(name string) string {
 	return name
 }
 
-// namesLost reports whether a call names a file that had been met and that the
-// list does not hold.
-func (r *run) namesLost(c *toolCall, v *view) bool {
+// namesLost returns the files that a call names, that had been met and that the list does not hold.
+func (r *run) namesLost(c *toolCall, v *view) (lost []string) {
 	for _, text := range c.texts {
 		for _, name := range files(text) {
-			if !v.says(name, belowLastFolder(name)) && met(r.Messages[:c.at], name) {
-				return true
+			if !slices.Contains(lost, name) && !v.says(name, belowLastFolder(name)) && met(r.Messages[:c.at], name) {
+				lost = append(lost, name)
 			}
 		}
 	}
-	return false
+	return lost
 }
 
 // met reports whether messages hold a text.

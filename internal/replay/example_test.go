@@ -21,7 +21,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		*stats, err = replay.Run(context.Background(), replay.Options{
+		result, err := replay.Run(context.Background(), replay.Options{
 			Compactor: c, Counter: counter, Messages: msgs,
 			Session: abi.Session{ID: "example", ContextWindow: &window},
 		})
@@ -29,6 +29,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
+		*stats = result.Stats
 	}
 	fmt.Println(small.Calls, large.Calls)
 	fmt.Println(small.Compactions > 2*large.Compactions, small.CachedShare < large.CachedShare,

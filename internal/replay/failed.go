@@ -137,8 +137,8 @@ func head(s string, n int) string {
 	return s
 }
 
-// retention looks for all failures that are gone from the list in it.
-func (r *run) retention(v *view) {
+// retention looks in the list for all failures that are gone from it: for what was tried, and for what went wrong.
+func (r *run) retention(v *view) (failed, errors Share) {
 	calls := r.log.until(r.at)
 	for i := range calls {
 		c := &calls[i]
@@ -146,10 +146,11 @@ func (r *run) retention(v *view) {
 			continue
 		}
 		if len(c.failure.tried) > 0 {
-			r.stats.Failed.add(v.says(c.failure.tried...))
+			failed.add(v.says(c.failure.tried...))
 		}
 		if len(c.failure.said) > 0 {
-			r.stats.Errors.add(v.says(c.failure.said...))
+			errors.add(v.says(c.failure.said...))
 		}
 	}
+	return failed, errors
 }

@@ -154,7 +154,7 @@ func (c cell) replay(t *testing.T, counter abi.Counter) (stats replay.Stats, pro
 		t.Fatal(err)
 	}
 	check := &checker{t: t, recording: c.recording, counter: counter}
-	stats, err = replay.Run(t.Context(), replay.Options{
+	result, err := replay.Run(t.Context(), replay.Options{
 		Compactor: compactor, Counter: counter,
 		Session:  abi.Session{ID: c.name, Model: model, ContextWindow: &c.window},
 		Messages: c.Messages, Missing: note.Outlines()[0].Missing, Observe: check.step,
@@ -163,6 +163,7 @@ func (c cell) replay(t *testing.T, counter abi.Counter) (stats replay.Stats, pro
 		t.Fatal(err)
 	}
 	check.end()
+	stats = result.Stats
 	if stats.CachedTokens != stats.ReportedTokens {
 		check.problem("%d tokens were cached, and the reports say %d", stats.CachedTokens, stats.ReportedTokens)
 	}

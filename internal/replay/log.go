@@ -19,11 +19,11 @@ type log struct {
 
 // toolCall is a call with what came back.
 type toolCall struct {
-	at      int // index of the assistant message
-	result  int // index of its result, -1 where there is none
-	key     string
-	texts   []string // the short values of its arguments
-	failure *failure // nil where it did not fail
+	at              int // index of the assistant message
+	result          int // index of its result, -1 where there is none
+	name, arguments string
+	texts           []string // the short values of its arguments
+	failure         *failure // nil where it did not fail
 }
 
 func newLog(msgs []abi.Message) *log {
@@ -37,7 +37,8 @@ func newLog(msgs []abi.Message) *log {
 		l.byAnswer[m.ID] = len(l.calls)
 		results := slices.Clone(u[1:])
 		for _, c := range m.ToolCalls {
-			t := toolCall{at: u[0], result: -1, key: c.Name + "\x00" + c.Arguments, texts: shortValues(c.Arguments)}
+			t := toolCall{at: u[0], result: -1, name: c.Name, arguments: c.Arguments,
+				texts: shortValues(c.Arguments)}
 			k := slices.IndexFunc(results, func(i int) bool { return msgs[i].ToolCallID == c.ID })
 			if k >= 0 {
 				t.result = results[k]

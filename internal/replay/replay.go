@@ -69,15 +69,15 @@ type Step struct {
 // Run replays a log. Its error wraps an *abi.Error, the first that is no outcome
 // of a compaction: a usage error, a canceled context, a journal that failed.
 // The figures are those up to there.
-func Run(ctx context.Context, opts Options) (Stats, error) {
+func Run(ctx context.Context, opts Options) (Result, error) {
 	if opts.Compactor == nil || opts.Counter == nil {
-		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay",
+		return Result{}, &abi.Error{Code: abi.CodeUsage, Op: "replay",
 			Message: "a compactor and a token counter are needed"}
 	}
 	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead,
 		Journal: opts.Journal})
 	if err != nil {
-		return Stats{}, err
+		return Result{}, err
 	}
 	if opts.Prices == nil {
 		opts.Prices = tokens.Default().Resolve(opts.Session.Model).Prices
@@ -95,6 +95,7 @@ type run struct {
 	log     *log
 	cache   cache
 	stats   Stats
+	points  []*Compaction
 	watch   []watch // compactions whose next calls are being looked at
 	at      int     // messages of the log that arrived
 	called  bool    // since the turn began
@@ -140,7 +141,7 @@ func (r *run) call(ctx context.Context, answer *abi.Message) error {
 		return err
 	}
 	r.looked(&step)
-	r.follow(answer, step.After)
+	r.follow(answer, &step)
 	return nil
 }
 

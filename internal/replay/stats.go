@@ -8,7 +8,13 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// Stats is what a replay came to. Those of several replays can be added.
+// Result is what a replay came to: in sum, and each compaction, in order.
+type Result struct {
+	Stats
+	Points []*Compaction `json:"points,omitempty"`
+}
+
+// Stats is what a replay came to in sum. Those of several replays can be added.
 type Stats struct {
 	// Calls of the model, Unsent those of them that it was spared because the
 	// session did not fit its window, or waited for the operator.
@@ -83,6 +89,8 @@ func (s *Share) add(whole bool) {
 		s.Whole++
 	}
 }
+
+func (s *Share) plus(o Share) { s.Of, s.Whole = s.Of+o.Of, s.Whole+o.Whole }
 
 // Percent is Whole of Of; 100 where there is nothing.
 func (s Share) Percent() float64 {
@@ -168,7 +176,7 @@ func (s *Stats) Add(o Stats) {
 		to *Share
 		n  Share
 	}{{&s.Summaries, o.Summaries}, {&s.Failed, o.Failed}, {&s.Errors, o.Errors}} {
-		f.to.Of, f.to.Whole = f.to.Of+f.n.Of, f.to.Whole+f.n.Whole
+		f.to.plus(f.n)
 	}
 	merge(&s.Failures, o.Failures)
 	merge(&s.Reasons, o.Reasons)
@@ -204,7 +212,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-func (r *run) figures() Stats {
+func (r *run) figures() Result {
 	r.stats.ratios()
-	return r.stats
+	return Result{r.stats, r.points}
 }

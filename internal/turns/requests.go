@@ -53,7 +53,7 @@ func AnyRequests(ctx context.Context, s *store.Store) (bool, error) {
 func stamped(t time.Time) string { return t.UTC().Format("20060102T150405.000000000Z") }
 
 // Ask has requests of a session kept, and drops those that were answered. Others stay: another process may have added
-// them. What a plugin asks for in the same words as before is the same request: it may ask at each look.
+// them.
 func Ask(
 	ctx context.Context, s *store.Store, key string, wishes []hooks.Wish, answered ...Request,
 ) (asked []Request, err error) {
@@ -70,8 +70,7 @@ func Ask(
 			return err
 		}
 		for i, w := range wishes {
-			same := func(r Request) bool { return w.Plugin != "" && r.Wish == w }
-			if i := slices.IndexFunc(there, same); i >= 0 {
+			if i := slices.IndexFunc(there, func(r Request) bool { return w.Repeats(r.Wish) }); i >= 0 {
 				asked = append(asked, there[i])
 				continue
 			}

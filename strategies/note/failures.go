@@ -189,12 +189,23 @@ func quoted(f *names.Failure) string {
 }
 
 // FailuresTold returns how many of the failures in the superseded messages a text
-// holds, with the first line of what went wrong at least, and how many there were.
+// holds, with the line that says what went wrong at least, and how many there were.
 func (n *Note) FailuresTold(text string) (told, all int) {
 	for _, f := range n.names.Failures() {
-		if strings.Contains(text, f.Text) || strings.Contains(text, inBrief(&f)) || tells(text, &f) {
+		brief := inBrief(&f)
+		if (strings.Contains(text, f.Text) || tells(text, &f)) && explains(&f, f.Text) ||
+			strings.Contains(text, brief) && explains(&f, brief) {
 			told++
 		}
 	}
 	return told, n.names.Failed()
+}
+
+// explains reports whether what is quoted of a failure says what went wrong: a line of it does, or it is all that came
+// of the call. How the output of a command begins may say nothing of it. A tool says what went wrong from the start.
+func explains(f *names.Failure, quoted string) bool {
+	_, said, _ := strings.Cut(quoted, "\n")
+	lines := strings.Split(said, "\n")
+	return !f.Command() || slices.ContainsFunc(lines, outcome.SaysError) || len(outcome.Reasons(said)) > 0 ||
+		len(outcome.Telling(lines)) > 0 || slices.ContainsFunc(lines, outcome.Rejected) || !names.LeavesOut(lines)
 }

@@ -203,6 +203,42 @@ func TestFailuresTold(t *testing.T) {
 	}
 }
 
+// TestToldIsWhatWentWrong: a failure counts as told where the line stands that says what went wrong, and not where the
+// output only begins. Where all of an output stands, and where a tool says that it failed, that is what went wrong.
+func TestToldIsWhatWentWrong(t *testing.T) {
+	features.Proves(t, "I10")
+	const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a " +
+		"file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell " +
+		"you how to proceed."
+	quiet := strings.Repeat("a line of no interest\n", 30)
+	for _, tc := range []struct {
+		why, output, stands string
+		told                int
+	}{
+		{"an error below", quiet + "export: query rows: context deadline exceeded\nexit code 1",
+			"context deadline exceeded", 1},
+		{"a test of Maven", "[INFO] Scanning\n[ERROR] Failures: \n" +
+			"[ERROR]   CartTest.merges:33 expected: <2> but was: <3>\n[INFO] BUILD FAILURE\nexit code 1",
+			"CartTest.merges:33 expected: <2> but was: <3>", 1},
+		{"no line is known to say it", quiet + "wuhlspin\n" + quiet + "exit code 1", "a line of no interest", 0},
+		{"all of it stands", "wuhlspin\nexit code 1", "wuhlspin", 1},
+		{"a person said no", rejected + "\nexit code 1", "doesn't want to proceed", 1},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			s := gone(session("Mend it.", called("bash", map[string]any{"command": "./exportctl"}, tc.output, false)))
+			text := write(s, note.Options{})
+			told, all := build(s).FailuresTold(text)
+			if told != tc.told || all != 1 || !strings.Contains(text, tc.stands) {
+				t.Errorf("%d of %d are said to be told:\n%s", told, all, text)
+			}
+		})
+	}
+	s := gone(session("Mend it.", called("edit", map[string]any{"path": "a.go"}, strings.Repeat("wuhlspin ", 60), true)))
+	if told, all := build(s).FailuresTold(write(s, note.Options{})); told != 1 || all != 1 {
+		t.Errorf("of an edit %d of %d are said to be told", told, all)
+	}
+}
+
 // TestToldOnce: a failure of which the last steps tell all is not told again below them, and counts as told.
 func TestToldOnce(t *testing.T) {
 	features.Proves(t, "I4")

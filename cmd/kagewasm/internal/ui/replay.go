@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/replay"
 )
@@ -45,28 +46,7 @@ type ReplayedWay struct {
 	// StartsAt is the number of tokens at which a compaction starts.
 	StartsAt int `json:"starts_at"`
 	// Points are the compactions, in order.
-	Points []ReplayedPoint `json:"points,omitempty"`
-}
-
-// ReplayedPoint is a compaction of a replay.
-type ReplayedPoint struct {
-	// Call is the number of the call that it was made for, or behind which the turn ended, Arrived how many
-	// messages of the file had arrived by then.
-	Call         int    `json:"call"`
-	Arrived      int    `json:"arrived"`
-	Strategy     string `json:"strategy"`
-	TokensBefore int    `json:"tokens_before"`
-	TokensAfter  int    `json:"tokens_after"`
-}
-
-// Observe takes in a step of the replay.
-func (w *ReplayedWay) Observe(s replay.Step) {
-	for _, result := range s.Results {
-		if r := &result.Report; r.Compacted {
-			w.Points = append(w.Points, ReplayedPoint{Call: s.Call, Arrived: s.At, Strategy: r.Strategy,
-				TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter})
-		}
-	}
+	Points []*replay.Compaction `json:"points,omitempty"`
 }
 
 // Add adds a session.
@@ -92,6 +72,9 @@ func Replayed(p Printer, r *Replay) {
 		p.Linef("%s  %s", p.paint(bold, s.File), p.paint(dim, fmt.Sprintf("%s, %s, %s, window %s",
 			Plural(s.Messages, "message"), Plural(first.Calls, "call"), orUnknown(s.Model), window)))
 		showWays(p, lists.Map(s.Ways, func(w ReplayedWay) ReplayedSum { return w.ReplayedSum }))
+		for i := range s.Ways {
+			showStops(p, &s.Ways[i])
+		}
 		if !s.Compared {
 			p.Linef("  %s %s", p.paint(yellow, "note"), notCompared(s))
 		}
@@ -155,6 +138,48 @@ func showWays(p Printer, ways []ReplayedSum) {
 		p.Linef("  %s no price to compare: some of its calls were not sent, or no provider takes them", costMark)
 	}
 }
+
+// maxStops is how many compactions that did not go on are shown for each way, maxNeeds what each of them missed.
+const maxStops, maxNeeds = 5, 3
+
+// showStops shows after which compactions of a way the next call needed what was gone.
+func showStops(p Printer, w *ReplayedWay) {
+	stops := 0
+	for i, c := range w.Points {
+		if c.Continued == nil || *c.Continued {
+			continue
+		}
+		if stops++; stops <= maxStops {
+			p.Linef("  %s %s: compaction %d of %d, at call %d, did not go on: the next call %s", p.paint(yellow, "note"), w.Way,
+				i+1, len(w.Points), c.Call, needsOf(c))
+		}
+	}
+	if stops > maxStops {
+		p.Linef("  %s %s: %s did not go on: see --json", p.paint(yellow, "note"), w.Way,
+			Plural(stops-maxStops, "more compaction"))
+	}
+}
+
+// needsOf says what the next call needed.
+func needsOf(c *replay.Compaction) string {
+	var list []string
+	for _, n := range c.Needed {
+		switch {
+		case n.After > 1:
+		case n.File != "":
+			list = append(list, "names "+n.File)
+		default:
+			list = append(list, "makes again what went: "+clip.Cut(n.Call, maxCall, "…"))
+		}
+	}
+	if more := len(list) - maxNeeds; more > 0 {
+		list = append(list[:maxNeeds], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// maxCall is how many bytes of a call are shown.
+const maxCall = 80
 
 // costMark stands behind a cost of other calls than those of the session: less was sent, or what nobody takes.
 const costMark = "*"

@@ -50,6 +50,48 @@ func TestReplayGoesOn(t *testing.T) {
 	}
 }
 
+// TestReplayShowsStops: after which compactions the next call needed what was gone is told, and what that was.
+func TestReplayShowsStops(t *testing.T) {
+	features.Proves(t, "I10", "N3")
+	stop := func(needs ...replay.Need) *replay.Compaction {
+		return &replay.Compaction{Call: 7, Continued: new(bool), Needed: needs}
+	}
+	file := replay.Need{After: 1, File: "internal/store/lease.go"}
+	goesOn := &replay.Compaction{Continued: new(true), Needed: []replay.Need{{After: 2, Call: "bash make"}}}
+	for _, tc := range []struct {
+		why    string
+		points []*replay.Compaction
+		want   []string
+	}{
+		{"all go on", []*replay.Compaction{goesOn, {}}, nil},
+		{"a file", []*replay.Compaction{goesOn, stop(file)}, []string{
+			"note drop: compaction 2 of 2, at call 7, did not go on: the next call names internal/store/lease.go"}},
+		{"a call", []*replay.Compaction{stop(replay.Need{After: 1, Call: "bash " + strings.Repeat("m", 90)},
+			replay.Need{After: 2, Call: "bash later"})}, []string{
+			"note drop: compaction 1 of 1, at call 7, did not go on: the next call makes again what went: bash " +
+				strings.Repeat("m", 75) + "…"}},
+		{"many files", []*replay.Compaction{stop(slices.Repeat([]replay.Need{{After: 1, File: "a.go"}}, 5)...)}, []string{
+			"note drop: compaction 1 of 1, at call 7, did not go on: the next call names a.go, names a.go, names a.go, 2 more"}},
+		{"many", slices.Repeat([]*replay.Compaction{stop(file)}, 8), []string{"compaction 1 of 8", "compaction 2 of 8",
+			"compaction 3 of 8", "compaction 4 of 8", "compaction 5 of 8",
+			"note drop: 3 more compactions did not go on: see --json"}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			var b bytes.Buffer
+			showStops(Printer{W: &b}, &ReplayedWay{ReplayedSum: ReplayedSum{Way: "drop"}, Points: tc.points})
+			lines := slices.Collect(strings.Lines(b.String()))
+			if len(lines) != len(tc.want) {
+				t.Fatalf("%q", lines)
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(lines[i], want) {
+					t.Errorf("got %q, want %q", lines[i], want)
+				}
+			}
+		})
+	}
+}
+
 // TestReplayMarksCosts: a cost of calls that were not sent, or that no provider takes, is marked.
 func TestReplayMarksCosts(t *testing.T) {
 	features.Proves(t, "N3")

@@ -23,6 +23,12 @@ const (
 	headCut = " …"
 )
 
+// LeavesOut reports whether the lines of a quotation say that others are left out.
+func LeavesOut(lines []string) bool {
+	return slices.Contains(lines, GapLine) || slices.Contains(lines, moreLines) ||
+		strings.HasSuffix(lines[len(lines)-1], headCut)
+}
+
 // quotation is what is quoted of an output: lines of it, by their places, and those whose place is not known.
 type quotation struct {
 	lines     []string // of the output

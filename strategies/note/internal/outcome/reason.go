@@ -100,12 +100,16 @@ func told(lines []string) (parts []string) {
 }
 
 // marksError reports whether a line begins with the mark of an error and says something: "× expected a semicolon" of
-// Biome, "error[E0382]: borrow of moved value" of Rust.
+// Biome, "error[E0382]: borrow of moved value" of Rust, "[ERROR]   CartTest.merges:33 expected: <2> but was: <3>" of
+// Maven.
 func marksError(line string) bool {
 	for _, mark := range []string{"× ", "✖ "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
 			return strings.Contains(rest, " ")
 		}
+	}
+	if rest, ok := strings.CutPrefix(line, "[ERROR] "); ok {
+		return expects(rest) == surely && !strings.HasSuffix(rest, ":") && !strings.HasPrefix(rest, "Tests run:")
 	}
 	return strings.HasPrefix(line, "error[") && strings.Contains(line, "]: ")
 }
