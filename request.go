@@ -61,6 +61,11 @@ type Request struct {
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
 	Search abi.Search
+	// Begin, if set, is called where a compaction is due and worth its price, before plugins and models
+	// hear of it, except in a dry run. Where it returns an error the session stays as it was, nothing is
+	// audited, and Compact returns that error: so a host puts a compaction off while a call of the
+	// session is in flight. Default: every compaction begins.
+	Begin func(context.Context) error
 	// Commit, if set, stores the result before post_compact hooks hear of it. Where it returns an error
 	// the compaction has failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
