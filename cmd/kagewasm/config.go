@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +73,16 @@ func (e env) manifestOf(p config.Plugin) *abi.Manifest {
 	return m.Manifest()
 }
 
+// opens is an error where the module of a plugin cannot be read: what runs with the configuration goes on without it.
+func (e env) opens(c *config.Config) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Plugins)) {
+		if _, err := e.named().Open(c.Plugins[name].Path); err != nil {
+			return fmt.Errorf("%s: plugin %s: %w", c.File, name, err)
+		}
+	}
+	return nil
+}
+
 func newConfigCheck(e env) *cobra.Command {
 	f := &configFlag{}
 	var asJSON bool
@@ -82,6 +95,9 @@ func newConfigCheck(e env) *cobra.Command {
 			c, err := f.load()
 			if err == nil {
 				err = c.CheckManifests(e.manifestOf)
+			}
+			if err == nil {
+				err = e.opens(c)
 			}
 			if asJSON {
 				return printCheck(e, c, err)
