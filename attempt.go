@@ -141,7 +141,7 @@ func (p *planner) budget(ctx context.Context, source abi.Source) strategies.Budg
 	b := strategies.NewBudget(p.view, p.look.policy.Note, source)
 	b.Note += p.cost(p.injected)
 	b.Read = func(gone []string, edits []abi.Edit) *note.Note { return p.read(ctx, gone, edits).note }
-	b.FailuresBeside = func(gone []string, edits []abi.Edit) int { return p.failuresBeside(ctx, gone, edits) }
+	b.NeedBeside = func(gone []string, edits []abi.Edit) int { return p.needBeside(ctx, gone, edits) }
 	return b
 }
 
@@ -160,8 +160,8 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	var remarks []hooks.Remark
 	plan.Insert, remarks = p.clipped(ctx, plan.Insert)
 	plan.Note = max(plan.Note, b.Note)
-	failures := plan.Note - b.Note
-	a, err := p.fitted(ctx, plan, b.Host, failures)
+	beside := plan.Note - b.Note
+	a, err := p.fitted(ctx, plan, b.Host, beside)
 	switch {
 	case err != nil:
 	case c.floor && gainsNothing(p.look, p.view, &a):
@@ -176,9 +176,9 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d bytes with its summary, %d allowed", bytesOf(a.Messages), p.view.TargetBytes)}
 	case plan.Source.Type == abi.SourceStrategy:
-		a = p.refill(ctx, c, b, a, failures)
+		a = p.refill(ctx, c, b, a, beside)
 	case plan.Source.Type == abi.SourceModel:
-		a = p.spare(ctx, b, a, failures)
+		a = p.spare(ctx, b, a, beside)
 	}
 	whole := len(remarks) == 0 // nothing was cut
 	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy, whole) {
@@ -232,16 +232,16 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 }
 
 // fitted writes the note for what a plan supersedes, adds what is injected, and has the firewall check the plan. The
-// note has at most host tokens, and failures tokens more for what failed. Where it makes the result miss the
+// note has at most host tokens, and beside tokens more for what must not be lost. Where it makes the result miss the
 // target or grow, it is written again with less, down to nothing beside the plan's own summary. Each try has a smaller
 // budget than the one before it used, so this ends.
-func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
+func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: "the plan supersedes nothing"}
 	}
 	r := p.read(ctx, plan.Supersede, plan.Edit)
-	host, failures = min(host, r.most), min(failures, max(0, r.most-host))
+	host, beside = min(host, r.most), min(beside, max(0, r.most-host))
 	against := firewall.Case{
 		Messages: p.view.Messages, Tokens: p.view.Tokens, Pinned: p.view.Pinned, Turn: p.view.Turn,
 		Overhead: p.look.req.Overhead, Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
@@ -253,7 +253,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 		recall = ""
 	}
 	for {
-		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Failures: failures,
+		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Beside: beside,
 			Recall: recall, Count: p.look.counter.Text})
 		if text == "" {
 			text, tokens = p.bareNote(plan.Supersede), 0
@@ -270,7 +270,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, failures int)
 		}
 		verdict, err := firewall.Apply(against, full)
 		if smaller, ok := p.smallerNote(tokens, verdict, err); ok {
-			host, failures = smaller-min(failures, smaller/2), min(failures, smaller/2)
+			host, beside = smaller-min(beside, smaller/2), min(beside, smaller/2)
 			continue
 		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}
@@ -364,11 +364,11 @@ func (p *planner) met(a *attempt) bool {
 
 // refill keeps more of the newest messages where the note took less than it had. The note of what goes
 // then still has all that it was allowed.
-func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, failures int) attempt {
+func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, beside int) attempt {
 	allowed := b.Host
-	b.Note, b.Failures = a.plan.Note, 0
+	b.Note, b.Beside = a.plan.Note, 0
 	for range maxRefills {
-		unused := b.Host + failures - max(a.host, minRefilled) - refillSlack
+		unused := b.Host + beside - max(a.host, minRefilled) - refillSlack
 		if unused <= 0 || b.Host-unused < minRefilled {
 			break
 		}
@@ -377,43 +377,43 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		if err != nil || len(plan.Supersede) == 0 || len(plan.Supersede) >= len(a.plan.Supersede) {
 			break
 		}
-		better, err := p.fitted(ctx, plan, allowed, failures)
+		better, err := p.fitted(ctx, plan, allowed, beside)
 		if err != nil || !p.met(&better) {
 			break
 		}
 		a = better
 	}
 	if b.Host = allowed; p.view.Asked && a.plan.Source == strategies.DropSource {
-		return p.spare(ctx, b, a, failures)
+		return p.spare(ctx, b, a, beside)
 	}
-	return p.topUp(ctx, a, allowed, failures)
+	return p.topUp(ctx, a, allowed, beside)
 }
 
 // spare keeps more of the newest messages word for word, where the summary took less than
 // was reserved for it. Where somebody named the target the note gets what they leave.
-func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, failures int) attempt {
+func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, beside int) attempt {
 	plan := a.plan
 	spare := strategies.Spare{Keep: p.look.policy.Keep, Config: p.look.policy.Summarize}
 	fewer, edits := spare.Of(p.view, plan.Supersede, p.view.Target-a.Tokens-refillSlack)
 	if len(fewer) > 0 && len(fewer) < len(plan.Supersede) {
 		plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
-		if better, err := p.fitted(ctx, plan, b.Host, failures); err == nil && p.met(&better) {
+		if better, err := p.fitted(ctx, plan, b.Host, beside); err == nil && p.met(&better) {
 			a = better
 		}
 	}
 	if !p.view.Asked {
 		return a
 	}
-	return p.topUp(ctx, a, b.Host, failures)
+	return p.topUp(ctx, a, b.Host, beside)
 }
 
 // topUp lets the note use what is too little for another message: at most half as much again as it had.
-func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) attempt {
+func (p *planner) topUp(ctx context.Context, a attempt, host, beside int) attempt {
 	unused := p.view.Target - a.Tokens - refillSlack
 	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
 		return a
 	}
-	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), failures); err == nil && p.met(&better) {
+	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), beside); err == nil && p.met(&better) {
 		return better
 	}
 	return a
@@ -467,21 +467,21 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	return in, worthSaying(cost, earlier, p.view.Window)
 }
 
-// failuresBeside returns how many tokens the failures among the messages that go need.
-func (p *planner) failuresBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
+// needBeside returns how many tokens what must not be lost of the messages that go needs beside a note's own.
+func (p *planner) needBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
 	ctx, done := inHostTime(ctx)
 	defer done()
 	in, _ := p.goes(ctx, gone, edits)
-	return in.FailuresBeside(ctx, p.look.counter.Text)
+	return in.NeedBeside(ctx, p.look.counter.Text)
 }
 
-// failuresHeld returns how many tokens of the target a plugin that answers with a list must leave for what failed.
-func (p *planner) failuresHeld(ctx context.Context) int {
+// heldBeside returns how many tokens of the target a plugin that answers with a list must leave for that.
+func (p *planner) heldBeside(ctx context.Context) int {
 	b := strategies.NewBudget(p.view, p.look.policy.Note, longestSource)
-	if b.Failures == 0 || !p.look.hooks.HasCompactor() {
+	if b.Beside == 0 || !p.look.hooks.HasCompactor() {
 		return 0
 	}
-	return min(b.Failures, p.failuresBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil))
+	return min(b.Beside, p.needBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil))
 }
 
 // original returns message i of the view as it came to the session.

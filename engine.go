@@ -138,7 +138,7 @@ func replace(ctx context.Context, l *look, v *strategies.View, o outcome) (*Resu
 		return notTried(ctx, l, v, o)
 	}
 	planner := l.planner(v)
-	o.pre = preCompact(ctx, l, v, planner.failuresHeld(ctx))
+	o.pre = preCompact(ctx, l, v, planner.heldBeside(ctx))
 	v = v.WithPins(o.pre.pinned)
 	o.List = v.List
 	planner.hear(v, o.pre)

@@ -1,7 +1,9 @@
 package kagewasm_test
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,4 +203,64 @@ func TestOnlyADemonstrationWent(t *testing.T) {
 		has(r.Messages, "example") || !strings.Contains(r.Report.Summary, want) {
 		t.Errorf("%s %v\n%s", r.Report.Reason, r.Report.Superseded, r.Report.Summary)
 	}
+}
+
+// TestListsOfPersonsStay: each entry of a list that a person gave is still there, once, after twenty compactions
+// in a small window, however short what else went is told.
+func TestListsOfPersonsStay(t *testing.T) {
+	features.Proves(t, "N13", "A6", "complaint 8")
+	for _, tc := range []struct{ window, entries int }{{16_000, 25}, {16_000, 60}, {32_000, 120}} {
+		t.Run(fmt.Sprintf("%d in %d", tc.entries, tc.window), func(t *testing.T) {
+			c, r := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(1, 2))
+			entries := make([]string, tc.entries)
+			for i := range entries {
+				entries[i] = fmt.Sprintf("Field f%d_%d is at most %d characters long; owner %s.", i, r.IntN(1000), r.IntN(500),
+					[]string{"Ana", "Bo", "Cy"}[r.IntN(3)])
+			}
+			list := []abi.Message{{Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")},
+				{Role: abi.RoleUser, Content: abi.Text("Build the importer.")},
+				{Role: abi.RoleUser, Content: abi.Text("The fields of the importer:\n- " + strings.Join(entries, "\n- "))}}
+			compactions := 0
+			for turn := 0; compactions < 20; turn++ {
+				for k := range 5 {
+					command := fmt.Sprintf("go test ./pkg%d/...", turn)
+					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", turn, k), command, noise(r, 900))...)
+				}
+				list = append(list, abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("And now step %d.", turn))})
+				for i := range list {
+					list[i].ID = cmp.Or(list[i].ID, fmt.Sprintf("m%d-%d", turn, i))
+				}
+				res := compact(t, c, kagewasm.Request{Messages: list, Session: abi.Session{ContextWindow: &tc.window}})
+				if list = res.Messages; res.Report.Compacted {
+					compactions++
+				}
+			}
+			var shown strings.Builder
+			for i := range list {
+				shown.WriteString(list[i].Text() + "\n")
+			}
+			for i, e := range entries {
+				if n := strings.Count(shown.String(), e); n != 1 {
+					t.Fatalf("entry %d stands there %d times:\n%s", i, n, shown.String()[:6000])
+				}
+			}
+		})
+	}
+}
+
+// ranCommand is a call of a command, and its output.
+func ranCommand(id, command, output string) []abi.Message {
+	call := abi.ToolCall{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":%q}`, command)}
+	return []abi.Message{
+		{ID: "c" + id, Role: abi.RoleAssistant, Content: abi.Text("Looking at it."), ToolCalls: []abi.ToolCall{call}},
+		{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(output)}}
+}
+
+// noise is so many words that say nothing.
+func noise(r *rand.Rand, words int) string {
+	var b strings.Builder
+	for range words {
+		fmt.Fprintf(&b, "w%d ", r.IntN(9999))
+	}
+	return b.String()
 }

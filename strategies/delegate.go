@@ -31,7 +31,7 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 		if err == nil && plan.Summary != "" {
 			err = v.summarySays(plan.Summary, plan.Supersede)
 		}
-		plan.Note = b.withFailures(plan.Supersede, plan.Edit)
+		plan.Note = b.withBeside(plan.Supersede, plan.Edit)
 		return plan, err
 	}
 	if err := v.summaryFits(d.Output.Summary); err != nil {
@@ -61,7 +61,7 @@ func (d Delegate) cut(v *View, b Budget) (abi.Plan, error) {
 				gone[i] = v.Candidate(u)
 			}
 		}
-		return abi.Plan{Supersede: v.ids(gone), Note: b.withFailures(v.ids(gone), nil)}, nil
+		return abi.Plan{Supersede: v.ids(gone), Note: b.withBeside(v.ids(gone), nil)}, nil
 	}
 	return abi.Plan{}, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck,
 		Message: fmt.Sprintf("covers is %.40q", d.Output.Covers), Hint: "say all, or leave it out"}

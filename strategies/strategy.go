@@ -36,9 +36,10 @@ type Budget struct {
 	Host int
 	// Inject is the most tokens of plugins' texts together.
 	Inject int
-	// Failures is how many more tokens than Note there may be for what failed: the last of it as it is
-	// quoted, the rest in short. A plan says in its own Note what it leaves.
-	Failures int
+	// Beside is how many more tokens than Note there may be for what must not be tried or asked again: what
+	// failed, the last of it as it is quoted and the rest in short, and rules and lists that persons gave. A
+	// plan says in its own Note what it leaves.
+	Beside int
 	// Tight: what has to stay leaves nothing under the target. Everything else
 	// goes then, and the note gets a part of what is left up to the next
 	// threshold.
@@ -48,9 +49,9 @@ type Budget struct {
 	// Read returns the note read off messages that would go, as they came to the session, and off those
 	// that edits would shorten. It may be nil. Call it in the goroutine in which Plan was called.
 	Read func(superseded []string, edits []abi.Edit) *note.Note
-	// FailuresBeside returns how many tokens the failures in messages that would go need so. It costs
-	// less than Read, and is otherwise like it.
-	FailuresBeside func(superseded []string, edits []abi.Edit) int
+	// NeedBeside returns how many tokens these need in messages that would go. It costs less than Read, and
+	// is otherwise like it.
+	NeedBeside func(superseded []string, edits []abi.Edit) int
 }
 
 // NoteBy says who writes the note where a plugin makes the plan.
@@ -130,13 +131,13 @@ const (
 	// askedShare is what a note may cost of a target that somebody named, as one part of
 	// so many, where what stays leaves less: the target is exceeded by so much at most.
 	askedShare = 5
-	// minFailuresTarget is the target, in tokens, from which on failures have room of their own,
-	// failuresShare the most of it that they get. Under a target of less than wholeFailures they may bring a
-	// note to failuresWith of it: the newest messages have the rest.
-	minFailuresTarget = 2000
-	wholeFailures     = 8000
-	failuresShare     = 0.25
-	failuresWith      = 0.7
+	// minBesideTarget is the target, in tokens, from which on failures and what persons gave have room of
+	// their own, besideShare the most of it that they get. Under a target of less than wholeBeside they may
+	// bring a note to besideWith of it: the newest messages have the rest.
+	minBesideTarget = 2000
+	wholeBeside     = 8000
+	besideShare     = 0.35
+	besideWith      = 0.7
 )
 
 // NewBudget returns what a plan that source makes may insert.
@@ -150,10 +151,10 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	if v.All {
 		return b
 	}
-	if c.Tokens == 0 && v.Target >= minFailuresTarget {
-		b.Failures = int(failuresShare * float64(v.Target))
-		if v.Target < wholeFailures {
-			b.Failures = min(b.Failures, max(0, int(failuresWith*float64(v.Target))-b.Note))
+	if c.Tokens == 0 && v.Target >= minBesideTarget {
+		b.Beside = int(besideShare * float64(v.Target))
+		if v.Target < wholeBeside {
+			b.Beside = min(b.Beside, max(0, int(besideWith*float64(v.Target))-b.Note))
 		}
 	}
 	b.fit(v, frame)
@@ -182,9 +183,9 @@ func (b *Budget) fit(v *View, frame int) {
 		b.Tight = !v.Asked || b.Note > left
 		switch {
 		case v.Asked: // a named target is exceeded for the least note alone
-			b.Failures = min(b.Failures, max(0, left-b.Note))
+			b.Beside = min(b.Beside, max(0, left-b.Note))
 		case b.Tight:
-			b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
+			b.Beside = min(b.Beside, max(0, (v.Upper-fixed-b.Note)/2))
 		}
 	}
 }
@@ -270,21 +271,21 @@ func (v *View) WorthTrying() bool {
 	})
 }
 
-// settle makes a choice with room for the note, and makes it again where the failures in what goes need
-// more room. It also returns what the choice leaves for the note.
+// settle makes a choice with room for the note, and makes it again where what must not be lost of what goes
+// needs more room. It also returns what the choice leaves for the note.
 func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	c := choose(b.Note)
-	note := b.withFailures(c.gone, c.edits)
+	note := b.withBeside(c.gone, c.edits)
 	if note == b.Note {
 		return c, note
 	}
 	return choose(note), note
 }
 
-// withFailures returns what a note may have where these messages go, with what their failures need.
-func (b Budget) withFailures(gone []string, edits []abi.Edit) int {
-	if b.Failures == 0 || b.FailuresBeside == nil || len(gone) == 0 {
+// withBeside returns what a note may have where these messages go, with what must not be lost of them.
+func (b Budget) withBeside(gone []string, edits []abi.Edit) int {
+	if b.Beside == 0 || b.NeedBeside == nil || len(gone) == 0 {
 		return b.Note
 	}
-	return b.Note + min(b.FailuresBeside(gone, edits), b.Failures)
+	return b.Note + min(b.NeedBeside(gone, edits), b.Beside)
 }

@@ -1,19 +1,16 @@
 package note
 
 import (
-	"cmp"
-	"context"
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // lastFailures is how many of the last failures have room of their own for all that is quoted of them, see
-// [Options.Failures]: older ones have it in short.
+// [Options.Beside]: older ones have it in short.
 const lastFailures = 20
 
 // moreFailed is how much of their share failures may cost, in hundredths, in a note of shortFailed tokens where not all
@@ -189,26 +186,6 @@ func quoted(f *names.Failure) string {
 		text += "\n" + line
 	}
 	return text
-}
-
-// FailuresBeside returns what the failures in the messages that go need, in tokens: what
-// [Options.Failures] must be for all of them to be written, whatever the other parts leave. It reads nothing else off
-// the messages, so that it costs less than [Build]. Once ctx is done it is of no use.
-func (s Session) FailuresBeside(ctx context.Context, count func(string) int) int {
-	s.Messages, _ = called(s.Messages, abi.Origins(s.Messages))
-	memory := cmp.Or(s.Memory, new(Memory))
-	s = s.plain(memory)
-	gone, _ := s.parted()
-	list := names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory))
-	need := count(names.HeadFailed+names.HeadErrors) + 2
-	for _, f := range failuresOf(list, count) {
-		if f.older {
-			need += f.shortCost
-		} else {
-			need += f.wholeCost
-		}
-	}
-	return need
 }
 
 // FailuresTold returns how many of the failures in the superseded messages a text

@@ -151,8 +151,8 @@ func manyFailures(n int) (msgs []abi.Message) {
 func TestManyFailures(t *testing.T) {
 	features.Proves(t, "I4", "I10")
 	went := gone(session("Mend it.", manyFailures(250)))
-	beside := went.FailuresBeside(t.Context(), byRune)
-	text := build(went).Render(note.Options{Budget: 3000, Failures: beside, Count: byRune})
+	beside := went.NeedBeside(t.Context(), byRune)
+	text := build(went).Render(note.Options{Budget: 3000, Beside: beside, Count: byRune})
 	for i := range 250 {
 		if line := fmt.Sprintf("no member named 'kw_%d' in 'struct lease'", i); !strings.Contains(text, line) {
 			t.Errorf("lost %q", line)
@@ -160,16 +160,16 @@ func TestManyFailures(t *testing.T) {
 	}
 }
 
-// TestFailuresBeside: with the room beside the budget that the note says it needs, the last
+// TestNeedBeside: with the room beside the budget that the note says it needs, the last
 // 20 failures are there word for word, however small the budget, and no more is used.
-func TestFailuresBeside(t *testing.T) {
+func TestNeedBeside(t *testing.T) {
 	features.Proves(t, "I4", "complaint 18")
 	went := gone(session("Mend it.", manyFailures(60)))
 	n := build(went)
 	for _, budget := range []int{200, 1000, 3000, 20_000} {
 		t.Run(fmt.Sprintf("%d tokens", budget), func(t *testing.T) {
-			beside := went.FailuresBeside(t.Context(), byRune)
-			text := n.Render(note.Options{Budget: budget, Failures: beside, Count: byRune})
+			beside := went.NeedBeside(t.Context(), byRune)
+			text := n.Render(note.Options{Budget: budget, Beside: beside, Count: byRune})
 			if got := byRune(text); got > budget+beside {
 				t.Errorf("%d tokens, %d and %d are allowed", got, budget, beside)
 			}

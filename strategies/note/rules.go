@@ -28,6 +28,8 @@ type rule struct {
 	under string // the heading of an entry of a list
 	// left is how many of a message an earlier note had no room for; then there is no text.
 	left int
+	// kept is set where an earlier note had it in its list, behind where the message has it behind those.
+	kept, behind bool
 }
 
 // bindingWords are how rules, decisions, owners and what takes them back are worded,
@@ -248,16 +250,10 @@ func (n *Note) lost(v *view) []rule {
 		if v.whole(i) || t.words == "" || t.again > 0 {
 			continue
 		}
-		shown := v.words(i)
-		for _, r := range v.memory.bindings.of(t.words, bindings) {
-			if r.heads || !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
-				r.n, r.binds = t.n, r.binds || n.focus.bears(r.text)
-				list = append(list, r)
-			}
-		}
+		list = append(list, notShown(t, n.rules, v.words(i), v.memory, n.focus)...)
 	}
+	slices.SortStableFunc(list, inOrder)
 	list = withRules(list)
-	slices.SortStableFunc(list, func(x, y rule) int { return x.n - y.n })
 	for i := range list {
 		r := &list[i]
 		if by := v.withdrawn(r.n); by > 0 && r.left == 0 && !strings.Contains(r.text, takenBack) {
@@ -268,11 +264,51 @@ func (n *Note) lost(v *view) []rule {
 	return unique(list)
 }
 
-// withRules are rules without the headings that none stands under.
+// notShown are the rules of a turn that what is shown of its words does not tell. Of words that an earlier note told
+// in part those behind the mark of what was left out are behind that note's list.
+func notShown(t *turn, kept []rule, shown string, memory *Memory, focus *Focus) (list []rule) {
+	before, _, cut := strings.Cut(t.words, excerpt.LeftOut)
+	for _, r := range memory.bindings.of(t.words, bindings) {
+		if r.heads || !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
+			r.n, r.binds = t.n, r.binds || focus.bears(r.text)
+			if r.behind = cut && !strings.Contains(before, r.text); !cut || !keepsWhole(kept, r) {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// keepsWhole reports whether an earlier note kept all of a rule of which its thread had a part.
+func keepsWhole(list []rule, part rule) bool {
+	return !part.heads && slices.ContainsFunc(list,
+		func(r rule) bool { return r.n == part.n && strings.Contains(r.text, part.text) })
+}
+
+// inOrder orders rules by their message, and those of one as it has them.
+func inOrder(x, y rule) int {
+	place := func(r rule) int {
+		switch {
+		case r.behind:
+			return 2
+		case r.kept:
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(x.n-y.n, place(x)-place(y))
+}
+
+// withRules are rules without the headings that none stands under, and those that stand above already.
 func withRules(list []rule) (kept []rule) {
+	under := rule{}
 	for i, r := range list {
-		if alone := i+1 == len(list) || list[i+1].heads || list[i+1].n != r.n; !r.heads || !alone {
-			kept = append(kept, r)
+		alone := i+1 == len(list) || list[i+1].heads && list[i+1].text != r.text || list[i+1].n != r.n
+		if r.heads && (alone || under.n == r.n && under.text == r.text) {
+			continue
+		}
+		if kept = append(kept, r); r.heads {
+			under = r
 		}
 	}
 	return kept
@@ -394,8 +430,8 @@ func readRule(entry string) (r rule, ok bool) {
 	}
 	if count, ok := strings.CutSuffix(text, moreRules); ok {
 		if left, err := strconv.Atoi(count); err == nil {
-			return rule{n: n, left: left}, true
+			return rule{n: n, left: left, kept: true}, true
 		}
 	}
-	return rule{n: n, text: text, binds: !maybe(text), heads: strings.HasSuffix(text, ":")}, true
+	return rule{n: n, text: text, binds: !maybe(text), heads: strings.HasSuffix(text, ":"), kept: true}, true
 }

@@ -15,9 +15,9 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Failures is what commands that failed and errors may cost beside Budget, in
-	// tokens: the last 20 as they are quoted, older ones in short.
-	Failures int
+	// Beside is what rules and lists of persons, commands that failed and errors may cost
+	// beside Budget, in tokens: the last 20 failures as they are quoted, older ones in short.
+	Beside int
 	// Recall says how what went can be read and searched, in one line. Empty: the
 	// note says nothing of it.
 	Recall string
@@ -187,7 +187,7 @@ func (n *Note) withNames(o Options, had room, summary string) (text string, foun
 // fitted is the note within the budget, with so many tokens for names at least, or its half, and whether these and
 // files had room.
 func (n *Note) fitted(o Options, least int, summary string) (text string, had room) {
-	text, _ = names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
+	text, _ = names.Fit(o.Budget, o.Beside, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{names: least}, summary)
 		if more.thread >= worthMore || more.failures >= worthMore {
 			text, more = n.render(o, budget, more, summary)
@@ -246,10 +246,11 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	failed := n.failedMost(budget)
 	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), n.namesMost())+failed-extra.thread, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
-	b := n.body(p, budget, extra.thread, len(recall) == 0)
+	b := n.body(p, budget, extra.thread, max(o.Beside/2, o.Beside-needOf(n.failed)), len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
 		p.put(lines...)
 	}
+	p.left += b.beside
 	p.release()
 	more.lists = p.left
 	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
@@ -262,7 +263,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.left -= heading
 	untold := 0
 	more.failed, untold = p.failures(n.failed, strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
-		o.Failures, budget >= shortFailed || extra.failures > 0)
+		o.Beside-b.beside, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
@@ -289,11 +290,12 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 type body struct {
 	thread               *view
 	rules, loaded, state []string
+	beside               int // what rules took beside the budget, in tokens
 }
 
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
-// rules; what was done; how it stands; and what else came of the words.
-func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
+// rules, for which there are tokens beside the budget; what was done; how it stands; and what else came of the words.
+func (n *Note) body(p parts, budget, extra, beside int, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, n.repeats, p.count)
 	v.alone, b.thread = alone, v
@@ -301,8 +303,11 @@ func (n *Note) body(p parts, budget, extra int, alone bool) (b body) {
 	p.left -= v.cost
 	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))
 	p.left -= asked
-	b.rules = p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
-	p.left -= p.count(strings.Join(b.rules, "\n"))
+	rules := p.share(rulesShare)
+	b.rules = p.rules(n.lost(v), rules+beside) // they go last: before what was done with them
+	cost := p.count(strings.Join(b.rules, "\n"))
+	b.beside = max(0, cost-rules)
+	p.left -= cost - b.beside
 	loaded, files := loadedRoom(budget)
 	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))

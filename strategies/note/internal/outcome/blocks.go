@@ -57,6 +57,8 @@ func (b *blocks) begun(i int, line string) (block []int, listed bool) {
 		return append(block, i), true
 	case isMarked(line) && !SaysError(line): // else it is one of the lines of the outcome
 		return append([]int{i}, b.details(i)...), false
+	case ofMaven(b.lines[i]):
+		return []int{i}, false
 	case saysNothing(line):
 		if below := b.below(i); len(below) > 0 {
 			return append([]int{i}, below...), false
@@ -65,7 +67,8 @@ func (b *blocks) begun(i int, line string) (block []int, listed bool) {
 		if values := b.values(i); len(values) > 0 {
 			return append(b.above(i), values...), false
 		}
-	case strings.HasSuffix(line, ":") && (namesError(line+" x") || strings.HasPrefix(line, "error: ")):
+	case strings.HasSuffix(line, ":") && (namesError(line+" x") || startsAny(line, "error: ", "error during ")),
+		isFailedCase(line):
 		if next := b.next(i); next > 0 {
 			return []int{i, next}, false
 		}
@@ -76,7 +79,20 @@ func (b *blocks) begun(i int, line string) (block []int, listed bool) {
 // may reports whether a block may begin with a line, at a glance: most lines begin none.
 func (b *blocks) may(line string) bool {
 	return strings.ContainsAny(line, ":([") || b.file >= 0 && clip.Digits(line) > 0 || strings.HasPrefix(line, "In ") ||
-		strings.Contains(line, " of `") || strings.Contains(line, " to `")
+		strings.Contains(line, " of `") || strings.Contains(line, " to `") || isFailedCase(line)
+}
+
+// isFailedCase reports whether a line is that of a test of Gradle which failed: why stands below it.
+func isFailedCase(line string) bool {
+	return strings.HasSuffix(line, " FAILED") && strings.Contains(line, " > ") && !strings.HasPrefix(line, ">")
+}
+
+// ofMaven reports whether a line of Maven has a place in a class or a file, and says what is wrong there.
+func ofMaven(line string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(clip.Head(line, maxLine)), "[ERROR] ")
+	place, said, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	_, at, _ := strings.Cut(place, ":")
+	return ok && strings.TrimSpace(said) != "" && clip.Digits(strings.TrimLeft(at, "[")) > 0
 }
 
 // heads remembers the file that the next lines are about: it stands alone on its line, or as the title of a table.
