@@ -329,7 +329,7 @@ func walkTurns(t *testing.T, w *walker) {
 	w.no(404, "not_found", "request-compaction", map[string]any{}, "session", "nobody")
 	w.no(404, "not_found", "end-turn", nil, "session", "loop", "turn", "another")
 	var ended service.Turn
-	w.ok("end-turn", nil, &ended, "session", "loop", "turn", begun.Turn)
+	w.ok("end-turn", nil, &ended, "session", "loop", "turn", begun.Turn, "?", "wait=60")
 	if ended.Report == nil || !ended.Report.Compacted {
 		t.Errorf("what was asked for did not run: %+v", ended.Report)
 	}
@@ -584,7 +584,7 @@ func TestPluginsAtTheEndOfTurns(t *testing.T) {
 		t.Errorf("a person's compaction in a turn: %d %s", r.Status, r.Body)
 	}
 	var ended service.Turn
-	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, &ended)
+	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn+"?wait=60", nil, &ended)
 	if ended.Report == nil || !ended.Report.Compacted || len(ended.Turn.Wishes) != 1 {
 		t.Errorf("%+v", ended)
 	}

@@ -87,7 +87,7 @@ func TestRequestsOfTwoServers(t *testing.T) {
 			for _, each := range []*servetest.Server{one, two} {
 				each.Must(200, "GET", "/sessions/a/context", nil, nil)
 			}
-			s[1].Must(200, "DELETE", turn, nil, nil)
+			s[1].Must(200, "DELETE", turn+"?wait=60", nil, nil)
 			for _, each := range []*servetest.Server{one, two} {
 				each.Must(200, "GET", "/sessions/a/context", nil, nil)
 				var list struct{ Compactions []abi.Record }
@@ -138,7 +138,7 @@ func TestRequestsInTurnsOfAnother(t *testing.T) {
 			t.Error("it does not wait for the end of the turn")
 		}
 		var end service.Turn
-		two.Must(200, "DELETE", turn, nil, &end)
+		two.Must(200, "DELETE", turn+"?wait=60", nil, &end)
 		if end.Report == nil || len(compactionsBy(two, abi.TriggerAgent)) != 1 {
 			t.Errorf("%+v", end.Report)
 		}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"slices"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -13,9 +14,9 @@ import (
 // Turn says what came of the end of a turn.
 type Turn struct {
 	*kagewasm.Turn
-	// Background: the compaction that is due runs beside.
+	// Background: what was asked for or is due runs beside, or as soon as no turn is open and no call in flight.
 	Background bool `json:"background,omitempty"`
-	// Report is about the compaction that ran; nil where none did.
+	// Report is about the compaction that ran; nil where none did, or it has not ended.
 	Report  *kagewasm.Report `json:"report"`
 	Version int              `json:"version"`
 }
@@ -33,33 +34,41 @@ func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error)
 	return id, err
 }
 
-// EndTurn says that a turn has ended. Where it has completed plugins hear of it, and the
-// compaction runs that they or the agent asked for, or that is due.
-func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *Turn, err error) {
-	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		if t == nil { // else it was ended, and the session has changed meanwhile
+// EndTurn says that a turn has ended. Where it has completed plugins hear of it, and what they or the agent asked for,
+// or what is due, runs when no turn is open and no call in flight. EndTurn waits for that, so long at most.
+func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool, wait time.Duration) (*Turn, error) {
+	t := &Turn{}
+	var of *live
+	var after *task
+	ended := false
+	err := s.with(ctx, key, func(l *live, open *session.Session) error {
+		if !ended { // else the session has changed meanwhile
 			if err := s.endTurn(ctx, l, id); err != nil {
 				return err
 			}
 		}
-		t = &Turn{}
+		of, ended = l, true
+		t.Version = l.stored()
 		if !completed {
 			return nil
 		}
-		turn, result, err := open.EndOfTurn(ctx)
-		t.Turn = turn
-		if turn != nil {
-			t.Background = turn.Background
+		turn, job, err := open.TurnEnded(ctx)
+		if t.Turn = turn; job != nil {
+			after = s.follow(ctx, l, open, job)
 		}
-		if result != nil {
-			t.Report = &result.Report
-			l.compacted(&result.Report)
-		}
-		l.writing.Lock()
-		defer l.writing.Unlock()
-		t.Version = l.version
 		return err
 	})
+	if err != nil || after == nil {
+		return t, err
+	}
+	if t.Background = !after.wait(ctx, wait); t.Background {
+		return t, nil
+	}
+	result, _, err := after.job.Poll()
+	if result != nil {
+		t.Report = &result.Report
+	}
+	t.Version = of.stored()
 	return t, err
 }
 
@@ -96,11 +105,16 @@ func (s *core) knowTurns(ctx context.Context, l *live) (err error) {
 		}
 	}
 	for _, o := range l.open {
-		if l.call == nil || l.call.id != o.ID { // of which the session knows itself
+		if !l.makes(o.ID) { // of which the session knows itself
 			l.beginLocked(o.ID)
 		}
 	}
 	return nil
+}
+
+// makes reports whether the open session makes the call or the compaction of an id. The caller holds l.mu.
+func (l *live) makes(id string) bool {
+	return l.call != nil && l.call.id == id || l.task != nil && l.task.id == id
 }
 
 // begun has the open session know of a turn.
