@@ -8,7 +8,8 @@ import (
 
 // Job is a compaction that runs in the background. Its result is put into the session as soon as it is
 // there, and so is in the next call of the model. Where the session was rolled back or compacted
-// meanwhile the result is thrown away, and the job's error has the code conflict.
+// meanwhile the result is thrown away, and the job's error has the code conflict. A nil Job is one that has
+// ended with nothing: before the first [Session.Background] has none.
 type Job struct {
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -31,6 +32,9 @@ func start(ctx context.Context, compact func(context.Context) (*kagewasm.Result,
 
 // Poll returns the job's result and error, and whether it has ended. It never waits.
 func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
+	if j == nil {
+		return nil, true, nil
+	}
 	select {
 	case <-j.done:
 		return j.result, true, j.err
@@ -40,15 +44,23 @@ func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
 }
 
 // Done returns a channel that is closed when the job has ended.
-func (j *Job) Done() <-chan struct{} { return j.done }
+func (j *Job) Done() <-chan struct{} {
+	if j == nil {
+		ended := make(chan struct{})
+		close(ended)
+		return ended
+	}
+	return j.done
+}
 
 // Cancel stops the job. The session stays as it was.
-func (j *Job) Cancel() { j.cancel() }
+func (j *Job) Cancel() {
+	if j != nil {
+		j.cancel()
+	}
+}
 
 func (j *Job) running() bool {
-	if j == nil {
-		return false
-	}
 	_, done, _ := j.Poll()
 	return !done
 }

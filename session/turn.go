@@ -48,5 +48,6 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 	return turn, result, err
 }
 
-// Background returns the session's last compaction in the background, nil before the first.
+// Background returns the session's last compaction in the background, and starts none. Before the first it
+// is nil, which can be polled as well.
 func (s *Session) Background() *Job { return s.state.lastJob() }
