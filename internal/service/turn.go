@@ -3,9 +3,11 @@ package service
 import (
 	"context"
 	"slices"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -13,7 +15,7 @@ import (
 // Turn says what came of the end of a turn.
 type Turn struct {
 	*kagewasm.Turn
-	// Background: the compaction that is due runs beside.
+	// Background: the compaction that is due runs beside, or plugins are still being told.
 	Background bool `json:"background,omitempty"`
 	// Report is about the compaction that ran; nil where none did.
 	Report  *kagewasm.Report `json:"report"`
@@ -34,8 +36,36 @@ func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error)
 }
 
 // EndTurn says that a turn has ended. Where it has completed plugins hear of it, and the
-// compaction runs that they or the agent asked for, or that is due.
-func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *Turn, err error) {
+// compaction runs that they or the agent asked for, or that is due. Where plugins hear of it that may
+// take longer than anybody should wait: what is not over by then goes on beside, and Background says so.
+func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (*Turn, error) {
+	telling, done := make(chan int, tries), make(chan struct{})
+	var t *Turn
+	var err error
+	s.runs.Go(func() { // who leaves when the turn is over takes it from nobody
+		defer close(done)
+		t, err = s.closeTurn(context.WithoutCancel(ctx), key, id, completed, telling)
+	})
+	var late <-chan time.Time
+	version := 0
+	for {
+		select {
+		case <-done:
+			return t, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case version = <-telling:
+			late = time.After(s.opts.TurnTime)
+		case <-late:
+			return &Turn{Background: true, Version: version}, nil
+		}
+	}
+}
+
+// closeTurn does what the end of a turn asks for. telling hears the version of the session before plugins are told.
+func (s *loop) closeTurn(
+	ctx context.Context, key, id string, completed bool, telling chan<- int,
+) (t *Turn, err error) {
 	err = s.with(ctx, key, func(l *live, open *session.Session) error {
 		if t == nil { // else it was ended, and the session has changed meanwhile
 			if err := s.endTurn(ctx, l, id); err != nil {
@@ -45,6 +75,9 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 		t = &Turn{}
 		if !completed {
 			return nil
+		}
+		if version, heard := l.hearsOfTurns(); heard {
+			telling <- version
 		}
 		turn, result, err := open.EndOfTurn(ctx)
 		t.Turn = turn
@@ -61,6 +94,16 @@ func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *
 		return err
 	})
 	return t, err
+}
+
+// hearsOfTurns reports whether a plugin of the session hears of ends of turns, and at which version the session is.
+func (l *live) hearsOfTurns() (version int, heard bool) {
+	l.mu.Lock()
+	heard = turnend.Heard(l.agent.Compactor.Options().Plugins)
+	l.mu.Unlock()
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.version, heard
 }
 
 // endTurn ends a turn in the store, then here: where the store does not answer it goes on.

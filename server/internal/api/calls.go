@@ -129,7 +129,9 @@ func (a *api) turns(tag string) {
 			return &out[begun]{begun{id}}, err
 		})
 	add(a, op{id: "end-turn", method: http.MethodDelete, path: "/sessions/{session}/turns/{turn}", tag: tag,
-		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409}},
+		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409},
+		text: "Where plugins take longer than a second the answer does not wait for them: background is true, and what " +
+			"they ask for runs beside."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Turn   string `path:"turn" maxLength:"100"`
