@@ -335,6 +335,15 @@ func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 	}
 }
 
+// TestNothingGone: where nothing was to be kept the shares are whole, as where nothing was compacted.
+func TestNothingGone(t *testing.T) {
+	features.Proves(t, "I10")
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(100_000, chat(60))).Report
+	if m := r.Metrics; r.Compacted || m.WordsKept != 1 || m.FailureRetention != 1 || m.Completeness != 1 {
+		t.Errorf("compacted %v, %+v", r.Compacted, m)
+	}
+}
+
 // TestACompactionIsPutOff: a host may put a compaction off, for a call in flight for instance. It is asked where
 // a compaction would be made, and nobody hears of one that is put off.
 func TestACompactionIsPutOff(t *testing.T) {

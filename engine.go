@@ -100,7 +100,11 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	}
 	if nobodyCompacts(l) {
 		o.code = abi.ReasonPruneOnly
-		return resultOf(l, o), noCompactor(l)
+		why := leftAlone(l)
+		if why != nil {
+			o.planned.failures = append(o.planned.failures, why)
+		}
+		return resultOf(l, o), noCompactor(l, why)
 	}
 	v, p, cut := shortenFixed(l, p)
 	o = outcome{List: p.List, pruned: p.Pruned}

@@ -10,7 +10,8 @@ import (
 // Job is a compaction that runs beside what the host does, or that waits for the end of a turn or call.
 // Its result is put into the session as soon as it is there, and so is in the next call of the model.
 // Where the session was rolled back or compacted meanwhile the result is thrown away, and the job's error
-// has the code conflict.
+// has the code conflict. A nil Job is one that has ended with nothing: before the first
+// [Session.Background] has none.
 type Job struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -38,6 +39,9 @@ func (j *Job) end(result *kagewasm.Result, err error) {
 
 // Poll returns the job's result and error, and whether it has ended. It never waits.
 func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
+	if j == nil {
+		return nil, true, nil
+	}
 	select {
 	case <-j.done:
 		return j.result, true, j.err
@@ -47,13 +51,23 @@ func (j *Job) Poll() (result *kagewasm.Result, done bool, err error) {
 }
 
 // Done returns a channel that is closed when the job has ended.
-func (j *Job) Done() <-chan struct{} { return j.done }
+func (j *Job) Done() <-chan struct{} {
+	if j == nil {
+		ended := make(chan struct{})
+		close(ended)
+		return ended
+	}
+	return j.done
+}
 
 // Waiting reports whether the job has not begun: a turn is open, or a call of the model is in flight.
-func (j *Job) Waiting() bool { return !j.begun.Load() }
+func (j *Job) Waiting() bool { return j != nil && !j.begun.Load() }
 
 // Cancel stops the job. The session stays as it was, and what was asked for is still asked for.
 func (j *Job) Cancel() {
+	if j == nil {
+		return
+	}
 	j.cancel()
 	if j.begin() {
 		j.end(nil, canceled(j.ctx))
@@ -61,9 +75,6 @@ func (j *Job) Cancel() {
 }
 
 func (j *Job) running() bool {
-	if j == nil {
-		return false
-	}
 	_, done, _ := j.Poll()
 	return !done
 }

@@ -92,6 +92,6 @@ func begin(s *Session, job *Job, background bool) (run func()) {
 	}
 }
 
-// Background returns the session's last compaction that ran in the background or waited for the end of a turn, nil
-// before the first.
+// Background returns the session's last compaction in the background or behind a turn, and starts none.
+// Before the first it is nil, which can be polled as well.
 func (s *Session) Background() *Job { return s.state.lastJob() }

@@ -85,6 +85,9 @@ func (s *loop) unmarkTask(ctx context.Context, l *live, t *task) {
 
 // wait waits for the end of a task, so long at most, and reports whether it has ended.
 func (t *task) wait(ctx context.Context, most time.Duration) bool {
+	if most <= 0 {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	select {

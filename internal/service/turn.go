@@ -7,6 +7,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -14,7 +15,8 @@ import (
 // Turn says what came of the end of a turn.
 type Turn struct {
 	*kagewasm.Turn
-	// Background: what was asked for or is due runs beside, or as soon as no turn is open and no call in flight.
+	// Background: plugins are still being told, or what was asked for or is due runs beside, or as soon as no turn is
+	// open and no call in flight.
 	Background bool `json:"background,omitempty"`
 	// Report is about the compaction that ran; nil where none did, or it has not ended.
 	Report  *kagewasm.Report `json:"report"`
@@ -35,41 +37,85 @@ func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error)
 }
 
 // EndTurn says that a turn has ended. Where it has completed plugins hear of it, and what they or the agent asked for,
-// or what is due, runs when no turn is open and no call in flight. EndTurn waits for that, so long at most.
+// or what is due, runs when no turn is open and no call in flight. EndTurn waits for that, so long at most, and for
+// plugins no longer than anybody should: what is not over by then goes on beside, and Background says so.
 func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool, wait time.Duration) (*Turn, error) {
-	t := &Turn{}
-	var of *live
-	var after *task
-	ended := false
-	err := s.with(ctx, key, func(l *live, open *session.Session) error {
-		if !ended { // else the session has changed meanwhile
+	e, told := &ending{telling: make(chan int, tries)}, make(chan struct{})
+	s.runs.Go(func() { // who leaves when the turn is over takes it from nobody
+		defer close(told)
+		e.err = s.closeTurn(context.WithoutCancel(ctx), key, id, completed, e)
+	})
+	until := time.Now().Add(wait)
+	var late <-chan time.Time
+	version := 0
+	for {
+		select {
+		case <-told:
+			return e.result(ctx, time.Until(until))
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case version = <-e.telling:
+			late = time.After(max(wait, s.opts.TurnTime))
+		case <-late:
+			return &Turn{Background: true, Version: version}, nil
+		}
+	}
+}
+
+// ending is the end of a turn.
+type ending struct {
+	telling chan int // hears the version of the session before plugins are told
+	live    *live
+	turn    Turn
+	after   *task // what runs behind it, nil for nothing
+	err     error
+}
+
+// closeTurn ends a turn, and tells plugins of it.
+func (s *loop) closeTurn(ctx context.Context, key, id string, completed bool, e *ending) error {
+	return s.with(ctx, key, func(l *live, open *session.Session) error {
+		if e.live == nil { // else it was ended, and the session has changed meanwhile
 			if err := s.endTurn(ctx, l, id); err != nil {
 				return err
 			}
 		}
-		of, ended = l, true
-		t.Version = l.stored()
+		e.live, e.turn.Version = l, l.stored()
 		if !completed {
 			return nil
 		}
+		if l.hearsOfTurns() {
+			e.telling <- e.turn.Version
+		}
 		turn, job, err := open.TurnEnded(ctx)
-		if t.Turn = turn; job != nil {
-			after = s.follow(ctx, l, open, job)
+		if e.turn.Turn = turn; job != nil {
+			e.after = s.follow(ctx, l, open, job)
 		}
 		return err
 	})
-	if err != nil || after == nil {
-		return t, err
+}
+
+// result waits for what runs behind the turn, so long at most.
+func (e *ending) result(ctx context.Context, wait time.Duration) (*Turn, error) {
+	t := &e.turn
+	if e.err != nil || e.after == nil {
+		return t, e.err
 	}
-	if t.Background = !after.wait(ctx, wait); t.Background {
+	if t.Background = !e.after.wait(ctx, wait); t.Background {
 		return t, nil
 	}
-	result, _, err := after.job.Poll()
+	result, _, err := e.after.job.Poll()
 	if result != nil {
 		t.Report = &result.Report
 	}
-	t.Version = of.stored()
+	t.Version = e.live.stored()
 	return t, err
+}
+
+// hearsOfTurns reports whether a plugin of the session hears of ends of turns.
+func (l *live) hearsOfTurns() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return turnend.Heard(l.agent.Compactor.Options().Plugins)
 }
 
 // endTurn ends a turn in the store, then here: where the store does not answer it goes on.
