@@ -131,8 +131,8 @@ func (a *api) turns(tag string) {
 	add(a, op{id: "end-turn", method: http.MethodDelete, path: "/sessions/{session}/turns/{turn}", tag: tag,
 		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409},
 		text: "It runs beside, when no turn of the session is open and no call in flight; background is true then, and " +
-			"the report is null. With wait it is in the answer, if it ends in time. The next call waits for it. Where plugins take " +
-			"longer than a second, or than wait, the answer does not wait for them either."},
+			"the report is null. With wait it is in the answer, if it ends in time. The next call waits for it. Where " +
+			"plugins take longer than a second, or than wait, the answer does not wait for them either."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Turn   string `path:"turn" maxLength:"100"`
