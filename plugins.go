@@ -96,7 +96,6 @@ func preCompact(ctx context.Context, l *look, v *strategies.View, held int) preC
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
-	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
 	bounded := withPlanTime(l.said.in(ctx), l.policy.Summarize.TimeoutMS)
 	in := hookInput(l, abi.HookPreCompact, v, v.List)
 	in.Budget.TargetTokens = max(min(1, in.Budget.TargetTokens), in.Budget.TargetTokens-held)

@@ -95,9 +95,6 @@ type Request struct {
 	// stay, since providers refuse a result without its call. Default false: a call without a result
 	// will never get one.
 	Ongoing bool
-	// Cancelled is how many compactions of the session in a row plugins have cancelled, for hosts whose
-	// process ends in between. Default 0: the Compactor counts its own.
-	Cancelled int
 	// Original returns a message as it came to the session, before earlier prunings shortened it, or
 	// nil for an id it does not know. The note is written from originals. Default: Messages are as they
 	// came.

@@ -244,7 +244,7 @@ func (h *serveHost) options(
 		return opts, err
 	}
 	if l.loader != nil {
-		opts.Memory = l.loader.state.KV
+		opts.Memory, opts.Cancels = l.loader.state.KV, l.loader.state.Cancels()
 	}
 	for _, p := range l.plugins {
 		opts.Plugins = append(opts.Plugins, p)
