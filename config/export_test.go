@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 )
 
 const (
@@ -41,11 +40,6 @@ func Names(list string) (names []string) {
 func Choices(list, name string) []string { return blockOf(list).child(name).Choices }
 
 func Default(list, name string) any { return blockOf(list).child(name).Default }
-
-// SetClock gives a live configuration a clock that tests move.
-func (l *Live) SetClock(now func() time.Time) {
-	l.now, l.due = now, now().Add(lookEvery)
-}
 
 // Reference is the documentation of every setting, as Markdown.
 func Reference() []byte {
