@@ -378,6 +378,13 @@ func walkCompactions(t *testing.T, w *walker) {
 	w.no(404, "not_found", "judge-compaction", map[string]any{"flag": "good"}, "session", "c", "compaction", "none")
 	once := map[string]any{"messages": []map[string]any{{"role": "user", "content": "Hello."}}, "context_window": 1000}
 	w.ok("compact-once", once, nil)
+	tried := maps.Clone(once)
+	tried["dry_run"], tried["force"] = true, true
+	var would service.Made
+	w.ok("compact-once", tried, &would)
+	if would.Record == nil || !would.Record.DryRun {
+		t.Errorf("a dry run without a record: %+v", would.Record)
+	}
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{})
 	w.no(400, abi.CodeBadInput, "compact-once", map[string]any{"messages": "{"})
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{"messages": once["messages"], "format": "clay"})
