@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -73,7 +74,11 @@ func reference(b *bytes.Buffer, path string, of *field) {
 		}
 		read := f.like(of)
 		doc := strings.TrimSpace(strings.ReplaceAll(f.Doc, "|", "\\|") + takesTrust[read.Untrusted])
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), doc)
+		name := path + f.Name
+		if strings.Contains(f.Name, ".") { // which is one word, not a path
+			name = path + strconv.Quote(f.Name)
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, read.allowed(), read.standard(), doc)
 		if f.Kind == block && f.Same == "" {
 			reference(b, path+f.Name+".", f)
 		}
