@@ -335,6 +335,49 @@ func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 	}
 }
 
+// TestNothingGone: where nothing was to be kept the shares are whole, as where nothing was compacted.
+func TestNothingGone(t *testing.T) {
+	features.Proves(t, "I10")
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(100_000, chat(60))).Report
+	if m := r.Metrics; r.Compacted || m.WordsKept != 1 || m.FailureRetention != 1 || m.Completeness != 1 {
+		t.Errorf("compacted %v, %+v", r.Compacted, m)
+	}
+}
+
+// TestACompactionIsPutOff: a host may put a compaction off, for a call in flight for instance. It is asked where
+// a compaction would be made, and nobody hears of one that is put off.
+func TestACompactionIsPutOff(t *testing.T) {
+	features.Proves(t, "K8")
+	p := &fakePlugin{Name: "watch", Pre: answers(nil), Post: answers(nil)}
+	var events []kagewasm.Event
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p),
+		Audit: func(e kagewasm.Event) { events = append(events, e) }})
+	busy := errors.New("a call is in flight")
+	asked := 0
+	put := func(req kagewasm.Request) kagewasm.Request {
+		req.Begin = func(context.Context) error { asked++; return busy }
+		return req
+	}
+	r, err := c.Compact(t.Context(), put(request(400, chat(60))))
+	if err != busy || asked != 1 || r.Report.Compacted || !reflect.DeepEqual(r.Messages, chat(60)) {
+		t.Fatalf("error %v, asked %d times, compacted %v", err, asked, r.Report.Compacted)
+	}
+	if n := len(p.Calls(abi.HookPreCompact)) + len(p.Calls(abi.HookPostCompact)); n > 0 || len(events) > 0 {
+		t.Errorf("%d calls of a plugin, events %+v", n, events)
+	}
+	if _, err := c.Compact(t.Context(), put(request(100_000, chat(60)))); err != nil || asked != 1 {
+		t.Errorf("below the threshold: asked %d times, %v", asked, err)
+	}
+	dry := put(request(400, chat(60)))
+	dry.DryRun = true
+	if _, err := c.Compact(t.Context(), dry); err != nil || asked != 1 {
+		t.Errorf("a dry run: asked %d times, %v", asked, err)
+	}
+	if r := compact(t, c, request(400, chat(60))); !r.Report.Compacted {
+		t.Error("it is not made later")
+	}
+}
+
 func TestInputIsNeverChanged(t *testing.T) {
 	msgs, want := chat(60), chat(60)
 	compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs))

@@ -46,6 +46,12 @@ type Options struct {
 	// while. Compactors may share one, so that what one session learns of a
 	// plugin holds for all. Default one of its own with the defaults.
 	Breaker *hooks.Breaker
+	// Cancels keeps how many compactions of a session in a row plugins have cancelled, where another
+	// Compactor or process goes on with it: see [hooks.Options]. Default: the Compactor counts its own.
+	Cancels interface {
+		Cancelled(s *abi.Session) (int, error)
+		SetCancelled(s *abi.Session, n int) error
+	}
 	// Memory stores what plugins retain. Without one that is only reported. It has to be safe for
 	// concurrent use, since observers may go on after the compaction that called them: see
 	// [Compactor.Wait].
@@ -101,7 +107,8 @@ func New(opts Options) (*Compactor, error) {
 	if opts.Breaker == nil {
 		opts.Breaker = hooks.NewBreaker(hooks.BreakerOptions{Now: opts.Now})
 	}
-	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker})
+	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker,
+		Cancels: opts.Cancels})
 	if err != nil {
 		return nil, err
 	}

@@ -100,10 +100,20 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	}
 	if nobodyCompacts(l) {
 		o.code = abi.ReasonPruneOnly
-		return resultOf(l, o), noCompactor(l)
+		why := leftAlone(l)
+		if why != nil {
+			o.planned.failures = append(o.planned.failures, why)
+		}
+		return resultOf(l, o), noCompactor(l, why)
+	}
+	v, p, cut := shortenFixed(l, p)
+	o = outcome{List: p.List, pruned: p.Pruned}
+	o.code, o.warning, o.receipt = gate(l, v, cut)
+	if err := begin(ctx, l, o); err != nil {
+		return untouched(l, err)
 	}
 	audit(l, EventTriggered, nil, nil)
-	result, err := replace(ctx, l, p)
+	result, err := replace(ctx, l, v, o)
 	audited(l, result, err)
 	traced(ctx, l, result, err)
 	return result, err
@@ -114,15 +124,21 @@ func untouched(l *look, err error) (*Result, error) {
 	return resultOf(l, outcome{List: l.came, code: abi.ReasonCancelled}), err
 }
 
-// replace runs the stages after the decision: it puts a note in the place of messages, where that is
+// begin asks the caller whether a compaction that the gate lets pass may begin.
+func begin(ctx context.Context, l *look, o outcome) error {
+	if l.req.Begin == nil || l.req.DryRun || o.code != "" || ctx.Err() != nil {
+		return nil
+	}
+	return l.req.Begin(ctx)
+}
+
+// replace runs the stages after the gate: it puts a note in the place of messages, where that is
 // worth it.
-func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
-	v, p, cut := shortenFixed(l, p)
+func replace(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
 	if err := canceled(ctx); err != nil {
 		return untouched(l, err)
 	}
-	o := outcome{List: p.List, pruned: p.Pruned}
-	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
+	if o.code != "" {
 		return notTried(ctx, l, v, o)
 	}
 	planner := l.planner(v)

@@ -443,20 +443,52 @@ func TestStrategyByHand(t *testing.T) {
 	}
 }
 
+// cancels counts cancels for other compactors.
+type cancels struct {
+	n     int
+	fails error
+}
+
+func (c *cancels) Cancelled(*abi.Session) (int, error) { return c.n, c.fails }
+
+func (c *cancels) SetCancelled(_ *abi.Session, n int) error {
+	if c.fails == nil {
+		c.n = n
+	}
+	return c.fails
+}
+
 // TestCancelledBefore: cancels that another process counted count, so that the fourth
-// in a row is overruled.
+// in a row is overruled. Then the row is over for all.
 func TestCancelledBefore(t *testing.T) {
 	features.Proves(t, "O3")
-	for before, cancels := range map[int]bool{0: true, 2: true, 3: false, 9: false} {
+	p := &fakePlugin{Name: "obs", Grants: []abi.Capability{abi.CapCompactionSummary},
+		Pre: answers(&abi.Output{Cancel: true, Reason: "later"})}
+	for before, after := range map[int]int{0: 1, 2: 3, 3: 0, 9: 0} {
 		t.Run(fmt.Sprintf("%d before", before), func(t *testing.T) {
-			p := &fakePlugin{Name: "obs", Grants: []abi.Capability{abi.CapCompactionSummary},
-				Pre: answers(&abi.Output{Cancel: true, Reason: "later"})}
-			req := request(1400, chat(60))
-			req.Cancelled = before
-			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req).Report
-			if got := r.ReasonCode == abi.ReasonCancelledByPlugin; got != cancels {
-				t.Errorf("after %d: %s", before, r.Reason)
+			kept := &cancels{n: before}
+			c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Cancels: kept})
+			dry := request(1400, chat(60))
+			dry.DryRun = true
+			if compact(t, c, dry); kept.n != before {
+				t.Errorf("a dry run counts: %d", kept.n)
+			}
+			r := compact(t, c, request(1400, chat(60))).Report
+			if got := r.ReasonCode == abi.ReasonCancelledByPlugin; got != (after > 0) || kept.n != after {
+				t.Errorf("%d after %d: %s", kept.n, before, r.Reason)
 			}
 		})
 	}
+	t.Run("where it cannot be kept", func(t *testing.T) {
+		c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Cancels: &cancels{fails: errors.New("no room")}})
+		for i := range 4 {
+			r := compact(t, c, request(1400, chat(60))).Report
+			if got := r.ReasonCode == abi.ReasonCancelledByPlugin; got != (i < 3) {
+				t.Errorf("the %d. time: %s", i+1, r.Reason)
+			}
+			if i < 3 && !strings.Contains(strings.Join(r.Hooks[0].Warnings, "\n"), "no room") {
+				t.Errorf("nobody is told: %v", r.Hooks[0].Warnings)
+			}
+		}
+	})
 }

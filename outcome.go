@@ -63,7 +63,7 @@ func resultOf(l *look, o outcome) *Result {
 	if a := o.taken; a != nil {
 		taken(l, &r, o, a)
 	} else {
-		r.Kept = l.ids(o.List)
+		r.Kept, r.Metrics = l.ids(o.List), nothingGone
 	}
 	if r.Pruned.Count > 0 {
 		r.Pruned.named(l.came.Messages)
@@ -116,13 +116,17 @@ func boundThinking(l *look, after strategies.List) string {
 	if !l.opts.Lookup(l.req.Session.Model).BindsThinking {
 		return ""
 	}
-	_, ids := firewall.DropThinking(l.came.Messages, after.Messages)
+	_, ids := firewall.DropThinking(l.came.Messages, nil, after.Messages)
 	if len(ids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d answers behind the first change hold thinking, which %s takes only where nothing before it "+
-		"changed: leave it out (drop_thinking), or have the provider do so (thinking.block_binding.prefix_mismatch_behavior "+
-		"drop_block)", len(ids), l.req.Session.Model)
+	answers, leave := "answers", "leave it out (drop_thinking), or"
+	if l.policy.Keep.DropThinking {
+		answers, leave = "marked answers", "mark them no more, or"
+	}
+	return fmt.Sprintf("%d %s behind the first change hold thinking, which %s takes only where nothing before it "+
+		"changed: %s have the provider do so (thinking.block_binding.prefix_mismatch_behavior drop_block)", len(ids), answers,
+		l.req.Session.Model, leave)
 }
 
 // withoutSecrets returns the errors without the secrets that a message, a model or a plugin put into
@@ -201,9 +205,13 @@ func firstKept(a *attempt) string {
 	return ""
 }
 
+// nothingGone are the metrics where nothing was to be kept.
+var nothingGone = Metrics{FailureRetention: 1, Completeness: 1, WordsKept: 1}
+
 // metrics returns figures that say how good a note is.
 func metrics(l *look, a *attempt) Metrics {
-	m := Metrics{NoteTokens: a.host, Redacted: a.redacted, FailureRetention: 1, Completeness: 1, WordsKept: 1}
+	m := nothingGone
+	m.NoteTokens, m.Redacted = a.host, a.redacted
 	if m.FailuresTold, m.FailuresGone = a.read.FailuresTold(a.note); m.FailuresGone > 0 {
 		m.FailureRetention = float64(m.FailuresTold) / float64(m.FailuresGone)
 	}
@@ -297,6 +305,10 @@ func because(r *Report) string {
 	case abi.ReasonPending:
 		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
 	case abi.ReasonPruneOnly:
+		if len(r.Failures) > 0 {
+			return "the model for summaries is left alone for a while, and the floor is switched off: only old tool output " +
+				"was shortened"
+		}
 		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was " +
 			"shortened"
 	case abi.ReasonNotWorthIt:

@@ -128,11 +128,26 @@ func nobodyCompacts(l *look) bool {
 	return l.policy.NoFloor && l.named() == nil && !l.hooks.HasCompactor()
 }
 
+// leftAlone returns why the model that summarizes is not asked for a while, nil where there is none.
+func leftAlone(l *look) *abi.Error {
+	if _, err := l.strategy().candidate(l, strategies.Drop{}); abi.CodeOf(err) == abi.CodeQuarantined {
+		return abi.AsError(err)
+	}
+	return nil
+}
+
 // noCompactor returns an error where nobody can compact and the provider has refused the request
-// already. Otherwise pruning alone is no error.
-func noCompactor(l *look) error {
+// already; why is set where that is as the model is left alone. Otherwise pruning alone is no error.
+func noCompactor(l *look, why *abi.Error) error {
 	if l.req.Reason != abi.TriggerOverflow {
 		return nil
+	}
+	if why != nil {
+		why = l.bareError(why)
+		return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact", Err: why,
+			Message: "the request is too long, and nobody can compact it now: " + why.Message +
+				", and the floor is switched off",
+			Hint: why.Hint + ", or switch no_floor off"}
 	}
 	return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact",
 		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and " +

@@ -96,7 +96,6 @@ func preCompact(ctx context.Context, l *look, v *strategies.View, held int) preC
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
-	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
 	bounded := withPlanTime(l.said.in(ctx), l.policy.Summarize.TimeoutMS)
 	in := hookInput(l, abi.HookPreCompact, v, v.List)
 	in.Budget.TargetTokens = max(min(1, in.Budget.TargetTokens), in.Budget.TargetTokens-held)
@@ -299,10 +298,19 @@ func hear(ctx context.Context, l *look, hook abi.Hook, answers *hooks.Answers) h
 }
 
 // hear adds answers to the report. An answer takes the place of the entry that said its call was not
-// waited for. The lists that were there may be stored, and are not written to.
+// waited for, and that a plugin is in quarantine is told once. The lists that were there may be stored,
+// and are not written to.
 func (r *Report) hear(h heard) {
+	known := make(map[string]bool) // to be in quarantine
+	for _, e := range r.Failures {
+		known[e.Plugin] = known[e.Plugin] || e.Code == abi.CodeQuarantined
+	}
+	again := func(e *abi.Error) bool { return e != nil && e.Code == abi.CodeQuarantined && known[e.Plugin] }
 	r.Hooks = slices.Clone(r.Hooks)
 	for _, o := range h.outcomes {
+		if again(o.Error) {
+			continue
+		}
 		if o.Model != nil {
 			r.Cost.Compactor += o.Model.Cost
 		}
@@ -317,7 +325,7 @@ func (r *Report) hear(h heard) {
 	}
 	r.Retained = append(slices.Clip(r.Retained), h.retained...)
 	r.Wishes = append(slices.Clip(r.Wishes), h.wishes...)
-	r.Failures = append(slices.Clip(r.Failures), h.failures...)
+	r.Failures = append(slices.Clip(r.Failures), slices.DeleteFunc(slices.Clone(h.failures), again)...)
 }
 
 // late holds the answers of plugins that a compaction did not wait for.

@@ -28,7 +28,7 @@ func prune(l *look) pruned {
 		p = p.instead(p.Edited(strategies.PruneArguments(l.view(p.List), due(l, p.List), cfg), l.counter))
 	}
 	if l.policy.Keep.DropThinking {
-		after, ids := p.Bare(l.came.Messages, l.counter)
+		after, ids := p.Bare(l.came, l.counter)
 		p = p.instead(after, ids)
 		p.Thinking = ids
 	}

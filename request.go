@@ -61,6 +61,11 @@ type Request struct {
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
 	Search abi.Search
+	// Begin, if set, is called where a compaction is due and worth its price, before plugins and models
+	// hear of it, except in a dry run. Where it returns an error the session stays as it was, nothing is
+	// audited, and Compact returns that error: so a host puts a compaction off while a call of the
+	// session is in flight. Default: every compaction begins.
+	Begin func(context.Context) error
 	// Commit, if set, stores the result before post_compact hooks hear of it. Where it returns an error
 	// the compaction has failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
@@ -90,9 +95,6 @@ type Request struct {
 	// stay, since providers refuse a result without its call. Default false: a call without a result
 	// will never get one.
 	Ongoing bool
-	// Cancelled is how many compactions of the session in a row plugins have cancelled, for hosts whose
-	// process ends in between. Default 0: the Compactor counts its own.
-	Cancelled int
 	// Original returns a message as it came to the session, before earlier prunings shortened it, or
 	// nil for an id it does not know. The note is written from originals. Default: Messages are as they
 	// came.

@@ -57,6 +57,37 @@ func TestThinkingBehindTheNote(t *testing.T) {
 			t.Errorf("warning %q", r.Report.Warning)
 		}
 	})
+	t.Run("what is marked stays to the byte", func(t *testing.T) {
+		for name, how := range map[string]func(*kagewasm.Options, []abi.Message, int){
+			"by its meta": func(_ *kagewasm.Options, msgs []abi.Message, i int) {
+				msgs[i].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")}
+			},
+			"by the operator": func(o *kagewasm.Options, msgs []abi.Message, i int) {
+				o.Policy.Keep.Always = []func(*abi.Message) bool{func(m *abi.Message) bool { return m.ID == msgs[i].ID }}
+			},
+			"by a plugin": func(o *kagewasm.Options, msgs []abi.Message, i int) {
+				o.Plugins = plugins(&fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{msgs[i].ID}})})
+			},
+		} {
+			msgs := thoughtful()
+			i := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.Role == abi.RoleAssistant })
+			var opts kagewasm.Options
+			opts.Policy.Keep.DropThinking = true
+			how(&opts, msgs, i)
+			req := request(700, msgs)
+			req.Session.Model = "claude-opus-5-5"
+			r := compact(t, newCompactor(t, opts), req)
+			at := slices.IndexFunc(r.Messages, func(m abi.Message) bool { return m.ID == msgs[i].ID })
+			if at < 0 || !r.Messages[at].Same(&msgs[i]) || len(r.Report.Pruned.Thinking) == 0 ||
+				slices.Contains(r.Report.Pruned.Thinking, msgs[i].ID) {
+				t.Errorf("%s: at %d, thinking of %v went", name, at, r.Report.Pruned.Thinking)
+			}
+			if !slices.Equal(withThinking(r.Messages), []string{msgs[i].ID}) ||
+				!strings.Contains(r.Report.Warning, "1 marked answers") {
+				t.Errorf("%s: %v hold thinking, warning %q", name, withThinking(r.Messages), r.Report.Warning)
+			}
+		}
+	})
 	t.Run("left out", func(t *testing.T) {
 		kept, r := run(t, false, "claude-opus-5-5"), run(t, true, "claude-opus-5-5")
 		if left := withThinking(r.Messages); len(left) > 0 || r.Report.Warning != "" {

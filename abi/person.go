@@ -25,7 +25,7 @@ const (
 	// FromExample: it demonstrates how to work, on another task.
 	FromExample
 	// FromHarness: a harness wrote it: reminders, output of a person's commands,
-	// instruction files.
+	// instruction files; or there is nothing in it.
 	FromHarness
 )
 
@@ -143,7 +143,10 @@ func (m *Message) Words() string {
 func (m *Message) words() (string, Origin) {
 	text, parts := strings.TrimSpace(m.Text()), m.Content.Parts()
 	if text == "" {
-		return "", FromPerson // an image
+		if slices.ContainsFunc(parts, func(p Part) bool { return p.Type != "text" }) {
+			return "", FromPerson // an image
+		}
+		return "", FromHarness // nobody said anything
 	}
 	if len(parts) < 2 || wholeMessage(text) || slices.ContainsFunc(parts, halfElement) {
 		return words(text)

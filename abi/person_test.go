@@ -21,7 +21,8 @@ func TestOrigins(t *testing.T) {
 		"--------------------- END OF EXAMPLE ---------------------\n\n"
 	for _, tc := range []struct{ why, text, want, words string }{
 		{"words", "Mend the lease.", "person", "Mend the lease."},
-		{"an image", " ", "person", ""},
+		{"nothing", "", "harness", ""},
+		{"blanks", " \n\t", "harness", ""},
 		{"words with a comparison", "Is 3 <4?", "person", "Is 3 <4?"},
 		{"a reminder", "<system-reminder>Be brief.</system-reminder>", "harness", ""},
 		{"a reminder behind words", "Mend it.\n<system-reminder>Be brief.</system-reminder>", "person", "Mend it."},
@@ -299,6 +300,7 @@ func TestPartsOfAMessage(t *testing.T) {
 		words string
 	}{
 		"an image":                          {[]abi.Part{image}, abi.FromPerson, ""},
+		"nothing":                           {text("", " \n"), abi.FromHarness, ""},
 		"an image with nothing":             {append(text(""), image), abi.FromPerson, ""},
 		"a command and its output":          {text(caveat, command, output, task), abi.FromPerson, task},
 		"a command alone before":            {text(command, task), abi.FromPerson, task},

@@ -19,6 +19,10 @@ func TestPinned(t *testing.T) {
 		}
 		return msgs
 	}
+	blank := func(msgs []abi.Message, at int) []abi.Message {
+		msgs[at].Content = abi.Text(" \n")
+		return msgs
+	}
 	isAssistant := func(m *abi.Message) bool { return m.Role == abi.RoleAssistant }
 	isLast := func(m *abi.Message) bool { return m.ID == "m3" }
 	for name, c := range map[string]struct {
@@ -34,7 +38,10 @@ func TestPinned(t *testing.T) {
 			nil, []int{1, 3}},
 		"no system":   {"the first message of a person is enough", script("say", "user", "sys"), nil, []int{1}},
 		"late system": {"a system message after the first person's is ordinary", script("user", "sys"), nil, []int{0}},
-		"no person":   {"then every system message is head", script("sys", "meta", "say", "sys"), nil, []int{0, 3}},
+		"nothing first": {"a message that says nothing is no task", blank(script("sys", "user", "say", "user"), 1), nil,
+			[]int{0, 3}},
+		"blanks alone": {"some message has to be the task", blank(script("user", "say"), 0), nil, []int{0}},
+		"no person":    {"then every system message is head", script("sys", "meta", "say", "sys"), nil, []int{0, 3}},
 		"marked": {"a mark pins anywhere", keep(script("user", "say", "user", "say"), "true", 1, 3), nil,
 			[]int{0, 1, 3}},
 		"marked, spaced": {"white space around true is no difference",

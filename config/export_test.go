@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
-	"time"
 )
 
 const (
@@ -42,11 +42,6 @@ func Choices(list, name string) []string { return blockOf(list).child(name).Choi
 
 func Default(list, name string) any { return blockOf(list).child(name).Default }
 
-// SetClock gives a live configuration a clock that tests move.
-func (l *Live) SetClock(now func() time.Time) {
-	l.now, l.due = now, now().Add(lookEvery)
-}
-
 // Reference is the documentation of every setting, as Markdown.
 func Reference() []byte {
 	var b bytes.Buffer
@@ -79,7 +74,11 @@ func reference(b *bytes.Buffer, path string, of *field) {
 		}
 		read := f.like(of)
 		doc := strings.TrimSpace(strings.ReplaceAll(f.Doc, "|", "\\|") + takesTrust[read.Untrusted])
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), doc)
+		name := path + f.Name
+		if strings.Contains(f.Name, ".") { // which is one word, not a path
+			name = path + strconv.Quote(f.Name)
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, read.allowed(), read.standard(), doc)
 		if f.Kind == block && f.Same == "" {
 			reference(b, path+f.Name+".", f)
 		}

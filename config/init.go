@@ -10,8 +10,7 @@ import (
 
 // Init writes a commented configuration, its schema and the default prompt into
 // a folder, which is made where it is missing. It returns the paths of what it
-// wrote. A configuration that is there already is an error; a prompt or schema
-// that is there stays as it is.
+// wrote. What is there stays as it is, and is an error where it is all of it.
 func Init(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, unwritable(dir, err)
@@ -21,11 +20,6 @@ func Init(dir string) ([]string, error) {
 		return nil, unwritable(dir, err)
 	}
 	defer root.Close()
-	if _, err := root.Lstat(FileName); err == nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init",
-			Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
-			Hint:    "kagewasm config check looks at it; take it away to start from scratch"}
-	}
 	if err := root.MkdirAll(inFolder+"/prompts", 0o755); err != nil {
 		return nil, unwritable(dir, err)
 	}
@@ -41,6 +35,11 @@ func Init(dir string) ([]string, error) {
 		case did:
 			wrote = append(wrote, filepath.Join(dir, filepath.FromSlash(f.name)))
 		}
+	}
+	if len(wrote) == 0 {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init",
+			Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
+			Hint:    "kagewasm config check looks at it; take it away to start from scratch"}
 	}
 	return wrote, nil
 }

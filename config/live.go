@@ -1,22 +1,14 @@
 package config
 
-import (
-	"sync"
-	"time"
-)
-
-// The files of a live configuration are looked at once in this time, at most.
-const lookEvery = 100 * time.Millisecond
+import "sync"
 
 // Live is a configuration that is read again when its file, or a prompt that it names, changes: call
 // [Live.Current] each time one is needed. There is nothing to start and nothing to close: Current looks
-// at the files, ten times a second at most. It is safe for concurrent use.
+// at the files, each time. It is safe for concurrent use.
 type Live struct {
 	path string
-	now  func() time.Time
 
 	mu     sync.Mutex
-	due    time.Time // when to look again
 	seen   seen
 	config *Config // the last good one
 	err    error   // why there is none newer
@@ -24,7 +16,7 @@ type Live struct {
 
 // Follow reads a configuration to follow. The first reading must succeed.
 func Follow(path string) (*Live, error) {
-	l := &Live{path: path, now: time.Now}
+	l := &Live{path: path}
 	if _, err := l.Current(); err != nil {
 		return nil, err
 	}
@@ -36,11 +28,8 @@ func Follow(path string) (*Live, error) {
 func (l *Live) Current() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.now(); !now.Before(l.due) {
-		l.due = now.Add(lookEvery)
-		if l.changed() {
-			l.reload()
-		}
+	if l.changed() {
+		l.reload()
 	}
 	return l.config, l.err
 }

@@ -14,28 +14,14 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-// clock is a time that tests move.
-type clock struct{ at atomic.Int64 }
-
-func (c *clock) now() time.Time       { return time.Unix(0, c.at.Load()) }
-func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
-
-func newClock() *clock {
-	c := new(clock)
-	c.at.Store(time.Now().UnixNano())
-	return c
-}
-
-// live follows a configuration under a clock that stands still until it is moved.
-func live(t testing.TB, path string) (*config.Live, *clock) {
+// live follows a configuration.
+func live(t testing.TB, path string) *config.Live {
 	t.Helper()
-	c := newClock()
 	l, err := config.Follow(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.SetClock(c.now)
-	return l, c
+	return l
 }
 
 // TestChangesTakeEffect: settings are read live, without a restart; the next
@@ -43,7 +29,7 @@ func live(t testing.TB, path string) (*config.Live, *clock) {
 func TestChangesTakeEffect(t *testing.T) {
 	features.Proves(t, "T11")
 	path := project(t, "compaction: {max_tokens: 100}\n")
-	l, clock := live(t, path)
+	l := live(t, path)
 	last, readings := (*config.Config)(nil), 0
 	want := func(why string, tokens int) {
 		t.Helper()
@@ -58,10 +44,7 @@ func TestChangesTakeEffect(t *testing.T) {
 	}
 	want("at first", 100)
 	write(t, path, "compaction: {max_tokens: 200}\n") // same length, maybe the same time
-	want("it is not looked at each time", 100)
-	clock.pass(time.Second)
 	want("the next check", 200)
-	clock.pass(time.Second)
 	want("and it stays", 200)
 
 	// Editors write a new file and put it in place of the old one.
@@ -69,7 +52,6 @@ func TestChangesTakeEffect(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	clock.pass(time.Second)
 	want("a new file in its place", 300)
 
 	// Times can be set back; the length tells.
@@ -77,11 +59,9 @@ func TestChangesTakeEffect(t *testing.T) {
 	if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	clock.pass(time.Hour)
 	want("an old time", 4000)
 
 	write(t, path, "compaction: {max_tokens: 4000}\n")
-	clock.pass(time.Hour)
 	want("written again, the same", 4000)
 	if readings != 4 {
 		t.Errorf("it was read %d times, want once and for each of 3 changes", readings)
@@ -93,7 +73,7 @@ func TestChangesTakeEffect(t *testing.T) {
 func TestBrokenKeepsLast(t *testing.T) {
 	features.Proves(t, "T11")
 	path := project(t, "compaction: {max_tokens: 100}\n")
-	l, clock := live(t, path)
+	l := live(t, path)
 	for why, breakIt := range map[string]func(){
 		"a bad value": func() { write(t, path, "compaction: {max_tokens: x}\n") },
 		"half a file": func() { write(t, path, "compaction: {max_to") },
@@ -102,7 +82,6 @@ func TestBrokenKeepsLast(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			breakIt()
-			clock.pass(time.Hour)
 			c, broken := l.Current()
 			if got := c.Policy("").When.MaxTokens; got != 100 {
 				t.Errorf("%d", got)
@@ -110,12 +89,10 @@ func TestBrokenKeepsLast(t *testing.T) {
 			if abi.CodeOf(broken) != abi.CodeBadInput {
 				t.Errorf("error %v", broken)
 			}
-			clock.pass(time.Hour)
 			if again, err := l.Current(); again != c || err != broken {
 				t.Errorf("it was read again: %v", err)
 			}
 			write(t, path, "compaction: {max_tokens: 100}\n")
-			clock.pass(time.Hour)
 			if _, err := l.Current(); err != nil {
 				t.Errorf("fixed, and yet %v", err)
 			}
@@ -131,10 +108,9 @@ func TestPrompts(t *testing.T) {
 	features.Proves(t, "T11")
 	path := project(t, "prompt: project:/p.md\nagents: {a: {prompt: \"\"}}\n", "p.md", "one")
 	dir := filepath.Dir(path)
-	l, clock := live(t, path)
+	l := live(t, path)
 	check := func(why, agent, want string) {
 		t.Helper()
-		clock.pass(time.Hour)
 		c, err := l.Current()
 		if got := c.Policy(agent).Summarize.Prompt; got != want {
 			t.Errorf("%s: %q, want %q (%v)", why, got, want, err)
@@ -154,38 +130,11 @@ func TestPrompts(t *testing.T) {
 	check("the default prompt", "a", "the operator's")
 }
 
-// TestReload: by the clock of the machine, a change is there within a moment.
-func TestReload(t *testing.T) {
-	features.Proves(t, "T11")
-	path := project(t, "compaction: {max_tokens: 100}\n")
-	l, err := config.Follow(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	soon := func(is func(*config.Config, error) bool) bool {
-		for range 200 {
-			if is(l.Current()) {
-				return true
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		return false
-	}
-	write(t, path, "compaction: {max_tokens: 2}\n")
-	if !soon(func(c *config.Config, err error) bool { return err == nil && c.Policy("").When.MaxTokens == 2 }) {
-		t.Error("the change is not seen")
-	}
-	write(t, path, "nope")
-	if !soon(func(_ *config.Config, err error) bool { return err != nil }) {
-		t.Error("a broken file is no error")
-	}
-}
-
 // TestLiveHammer is for the race detector: readers, and a file that changes and
 // breaks. Each reader sees whole configurations alone.
 func TestLiveHammer(t *testing.T) {
 	path := project(t, "compaction: {max_tokens: 1, reserve_tokens: 1}\n")
-	l, clock := live(t, path)
+	l := live(t, path)
 	var done atomic.Bool
 	var readers sync.WaitGroup
 	for range 3 {
@@ -204,7 +153,6 @@ func TestLiveHammer(t *testing.T) {
 			text = "compaction: {"
 		}
 		write(t, path, text)
-		clock.pass(time.Second)
 		_, _ = l.Current()
 	}
 	done.Store(true)
@@ -216,15 +164,10 @@ func TestLiveHammer(t *testing.T) {
 
 // BenchmarkPolicy is what a decision before a call pays for live settings.
 func BenchmarkPolicy(b *testing.B) {
-	path := project(b, family)
-	for _, c := range []struct {
-		name  string
-		every time.Duration
-	}{{"unchanged", 0}, {"looking", time.Second}} {
+	for _, c := range []struct{ name, yaml string }{{"small", family}, {"everything", uncommented()}} {
 		b.Run(c.name, func(b *testing.B) {
-			l, clock := live(b, path)
+			l := live(b, project(b, c.yaml, "prompts/handover.md", "hand it over"))
 			for b.Loop() {
-				clock.pass(c.every)
 				c, _ := l.Current()
 				_ = c.Policy("main/reviewer")
 			}

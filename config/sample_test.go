@@ -148,6 +148,16 @@ func TestInit(t *testing.T) {
 		filepath.Join(dir, config.FileName)) != "model: ~\n" {
 		t.Errorf("over a configuration: wrote %q, %v", wrote, err)
 	}
+	for _, missing := range wrote[:2] { // the prompt, and the schema
+		if err := os.Remove(missing); err != nil {
+			t.Fatal(err)
+		}
+		again, err := config.Init(dir)
+		if err != nil || len(again) != 1 || again[0] != missing ||
+			read(t, filepath.Join(dir, config.FileName)) != "model: ~\n" {
+			t.Errorf("without %s: wrote %q, %v", missing, again, err)
+		}
+	}
 	file := filepath.Join(dir, config.FileName)
 	if _, err := config.Init(file); abi.CodeOf(err) != abi.CodeBadInput {
 		t.Errorf("into a file: %v", err)

@@ -24,7 +24,7 @@ type Writer struct {
 	By string `json:"by"`
 	// Agent is the path of the agent that writes.
 	Agent string `json:"agent"`
-	// Model is its alias; empty is the model of the session.
+	// Model is its alias; empty is the model of the session, also where the agent that writes names none.
 	Model string `json:"model,omitempty"`
 	// Prompt is the path of the prompt.
 	Prompt string `json:"prompt"`
@@ -36,8 +36,11 @@ type Writer struct {
 // String says it for a person: "by agent writer, model fast with config:/x.md".
 func (w Writer) String() string {
 	model := "its own model"
-	if w.Model != "" {
+	switch {
+	case w.Model != "":
 		model = "model " + w.Model
+	case w.By == byAgent, w.By == byDefaultAgent:
+		model = "the asking agent's own model"
 	}
 	line := model
 	if w.Prompt != "" {

@@ -28,7 +28,8 @@ type Case struct {
 	// Keepers are the pins of plugins that last beyond this compaction: the first
 	// summary that is inserted names them.
 	Keepers abi.Keepers
-	// DropThinking leaves out what the model thought after the first change: see [DropThinking].
+	// DropThinking leaves out what the model thought after the first change, but for what is pinned: see
+	// [DropThinking].
 	DropThinking bool
 	// Time is the timestamp of inserted messages, in RFC 3339. Where the last message has no timestamp
 	// they get none.
@@ -190,7 +191,7 @@ func (a *application) verdict() (*Verdict, error) {
 		v.Messages, v.Inserted = a.inPlace(kept)
 	}
 	if a.DropThinking {
-		v.Messages, v.Bare = DropThinking(a.Messages, v.Messages)
+		v.Messages, v.Bare = DropThinking(a.Messages, a.Pinned, v.Messages)
 	}
 	v.Tokens, v.Cost = a.Overhead, make([]int, len(v.Messages))
 	changed := set.Of(slices.Concat(v.Inserted, v.Edited, v.Bare)...)

@@ -35,6 +35,13 @@ type Options struct {
 	// Breaker keeps plugins that fail too often from being called. Dispatchers may share one. Default:
 	// a breaker of its own.
 	Breaker *Breaker
+	// Cancels keeps how many compactions of a session in a row plugins have cancelled, for other
+	// dispatchers and processes. Its methods may be called from several goroutines at once. Default:
+	// the dispatcher counts its own.
+	Cancels interface {
+		Cancelled(s *abi.Session) (int, error)
+		SetCancelled(s *abi.Session, n int) error
+	}
 }
 
 // Dispatcher calls plugins; [New] makes one. It is safe for concurrent use.
@@ -44,6 +51,7 @@ type Dispatcher struct {
 	all       []Plugin // in the order they are called
 	timeout   time.Duration
 	breaker   *Breaker
+	opts      Options
 	cancels   streaks // by session
 	requests  streaks // by session and plugin
 }
@@ -51,7 +59,8 @@ type Dispatcher struct {
 // New returns a dispatcher that calls the plugins in the order given, the compactor last. It refuses
 // more than one compactor, and two plugins of one name.
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
-	d := &Dispatcher{timeout: opts.Timeout, breaker: cmp.Or(opts.Breaker, NewBreaker(BreakerOptions{}))}
+	d := &Dispatcher{timeout: opts.Timeout, breaker: cmp.Or(opts.Breaker, NewBreaker(BreakerOptions{})),
+		opts: opts}
 	if d.timeout <= 0 {
 		d.timeout = abi.PlanTime
 	}

@@ -37,20 +37,32 @@ func (s *streaks) add(key string) bool {
 		return false
 	}
 	if i < 0 {
-		if len(s.list) == maxStreaks {
-			s.list = slices.Delete(s.list, 0, 1)
-		}
-		i, s.list = len(s.list), append(s.list, streak{key: key})
+		s.beginLocked(key, 1)
+	} else {
+		s.list[i].n++
 	}
-	s.list[i].n++
 	return true
 }
 
-// resume sets the count of a row to n, where it is smaller: another dispatcher counted it.
-func (s *streaks) resume(key string, n int) {
-	for range min(n, maxInARow) - s.count(key) {
-		s.add(key)
+// set makes the count of a row n.
+func (s *streaks) set(key string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.index(key); i >= 0 && n > 0 {
+		s.list[i].n = n
+	} else if i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
+	} else if n > 0 {
+		s.beginLocked(key, n)
 	}
+}
+
+// beginLocked begins a row.
+func (s *streaks) beginLocked(key string, n int) {
+	if len(s.list) == maxStreaks {
+		s.list = slices.Delete(s.list, 0, 1)
+	}
+	s.list = append(s.list, streak{key, n})
 }
 
 func (s *streaks) count(key string) int {

@@ -18,6 +18,8 @@
 //     same bytes each time. The rest, and all that is no message, stays byte for byte.
 //   - exchange.go: where the request may be too long the compactor looks at it (look.go), and
 //     what it does is stored (stored.go) before the request goes on.
+//   - flight.go: a request that has to be compacted waits until no other one of the conversation is
+//     being answered.
 //   - send.go, recover.go: where the provider refuses the request as too long it is compacted and
 //     sent once more, or with fewer messages each time, by the policy's recovery. Any other
 //     answer, and the last refusal, is the client's as it is.

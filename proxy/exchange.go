@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -53,6 +54,9 @@ type exchange struct {
 	last    *kagewasm.Result
 	refused bool
 	turn    *turn // what the answer says of the agent's turn; nil where nobody hears of it
+	// waits says that the request waits for another one of its branch, until the time at which it has waited for long.
+	waits bool
+	until time.Time
 }
 
 // begin reads a request and makes it fit. The error is one of reading it; whatever else
@@ -142,10 +146,9 @@ func (e *exchange) prepared(r *http.Request) (sent []byte) {
 	e.family = e.p.families.of(e.wire.identity(r.Header, e.doc))
 	e.family.mu.Lock()
 	defer e.family.mu.Unlock()
-	archive{e}.recognize(r.Context())
-	e.says = says{what: "none", reason: "below_threshold"}
-	e.cold = !e.branch.last.IsZero() && e.began.Sub(e.branch.last) > e.wire.kept(e.doc)
-	if err := e.compact(r.Context()); err != nil {
+	now := flight{e}
+	defer now.begin()
+	if err := now.between(r.Context(), func() error { return now.fit(r.Context()) }); err != nil {
 		e.failed(err)
 	}
 	if e.how != askedNot || e.item != nil || e.plan == nil {
@@ -169,7 +172,10 @@ func (e *exchange) compact(ctx context.Context) (err error) {
 		return err
 	}
 	if e.managed != nil {
-		if err := e.manage(ctx); err != nil {
+		switch err := e.manage(ctx); {
+		case errors.Is(err, errInFlight):
+			return err
+		case err != nil:
 			e.failed(err)
 		}
 	}
@@ -177,7 +183,9 @@ func (e *exchange) compact(ctx context.Context) (err error) {
 		return nil
 	}
 	if why, due := reasons(ctx, e); due {
-		_, err = e.look(ctx, why)
+		if _, err = e.look(ctx, why); why.reason == abi.TriggerPlugin && errors.Is(err, errInFlight) {
+			e.branch.wanted = &wish{why.instructions}
+		}
 	}
 	return err
 }

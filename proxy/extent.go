@@ -25,6 +25,13 @@ func (e extent) reaches(tokens int) bool {
 // characters here and there: who counts by it finds too many. Usually it has more.
 const leastTokenBytes, usualTokenBytes = 2, 4
 
+// half reports whether the request may take half of its model's window. The lock of the family is not held.
+func (e extent) half() bool {
+	e.family.mu.Lock()
+	defer e.family.mu.Unlock()
+	return e.estimate() >= e.engine.Model.Window()/2
+}
+
 // estimate is how many tokens the request has at most, as far as what is known of its model goes: what an earlier one
 // had, by its provider or by the last look, and the bytes that came since.
 func (e extent) estimate() int {

@@ -39,8 +39,9 @@ type branch struct {
 	telling bool
 	// quiet is a size up to which a look has found nothing to do. over says that a bound of the policy is out of reach:
 	// the last look could not get well below it.
-	quiet int
-	over  bool
+	quiet   int
+	over    bool
+	flights flights
 }
 
 // measured is how many tokens a request had, of so many elements under a plan.

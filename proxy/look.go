@@ -166,6 +166,7 @@ func (e *exchange) look(ctx context.Context, why look) (changed bool, err error)
 		}
 	}()
 	req.Asked = func(w hooks.Wish) { e.branch.held.add(w) }
+	req.Begin = flight{e}.free
 	req.Commit = func(ctx context.Context, result *kagewasm.Result) (err error) {
 		if made, err = e.planOf(came, id, result); err == nil && made != nil {
 			err = archive{e}.commit(ctx, came, made, result)

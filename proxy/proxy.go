@@ -73,6 +73,7 @@ type Proxy struct {
 	sealer   *sealer
 	loads    loads
 	scales   sync.Map       // by a model's name, its scale as the last look had it
+	patience time.Duration  // with a request that another one waits for
 	turns    sync.WaitGroup // of which plugins are being told
 	closing  chan struct{}
 	once     sync.Once
@@ -103,7 +104,8 @@ func New(opts Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{opts: opts, sealer: sealer, keeper: newKeeper(opts.Store, opts.Log), closing: make(chan struct{})}
+	p := &Proxy{opts: opts, sealer: sealer, keeper: newKeeper(opts.Store, opts.Log), patience: patience,
+		closing: make(chan struct{})}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: p.rewrite, Transport: sender{p}, FlushInterval: -1, ModifyResponse: p.response, ErrorHandler: p.failed,
 		ErrorLog: log.New(lineWriter(opts.Log), "", 0),
@@ -138,6 +140,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			brokeOff(w, err)
 			return
 		}
+		defer flight{e}.land()
 		if e.item != nil {
 			answer{e}.reply(w)
 			return

@@ -92,8 +92,11 @@ func (e *exchange) shortened(ctx context.Context, why look) (sent []byte, err er
 	defer e.rescue(&sent)
 	e.family.mu.Lock()
 	defer e.family.mu.Unlock()
-	was := e.says
-	changed, err := e.look(ctx, why)
+	was, changed := e.says, false
+	err = flight{e}.between(ctx, func() (err error) {
+		changed, err = e.look(ctx, why)
+		return err
+	})
 	again := was.what == "retried"
 	switch {
 	case err != nil:

@@ -58,8 +58,7 @@ func (e *exchange) refusal(resp *http.Response) (x abi.Exceeded, tooLong bool) {
 // streamed is refusal for streams, which some providers begin before they look at the request. Where that may be too
 // long, or was before, the events before the first one of the answer wait for that.
 func (e *exchange) streamed(resp *http.Response) (x abi.Exceeded, tooLong bool) {
-	if !e.wire.streams(resp) ||
-		!e.refused && (extent{e}).estimate() < e.engine.Model.Window()/2 {
+	if !e.wire.streams(resp) || !e.refused && !(extent{e}).half() {
 		return x, false
 	}
 	from := bufio.NewReader(resp.Body)

@@ -329,7 +329,7 @@ func walkTurns(t *testing.T, w *walker) {
 	w.no(404, "not_found", "request-compaction", map[string]any{}, "session", "nobody")
 	w.no(404, "not_found", "end-turn", nil, "session", "loop", "turn", "another")
 	var ended service.Turn
-	w.ok("end-turn", nil, &ended, "session", "loop", "turn", begun.Turn)
+	w.ok("end-turn", nil, &ended, "session", "loop", "turn", begun.Turn, "?", "wait=60")
 	if ended.Report == nil || !ended.Report.Compacted {
 		t.Errorf("what was asked for did not run: %+v", ended.Report)
 	}
@@ -378,6 +378,13 @@ func walkCompactions(t *testing.T, w *walker) {
 	w.no(404, "not_found", "judge-compaction", map[string]any{"flag": "good"}, "session", "c", "compaction", "none")
 	once := map[string]any{"messages": []map[string]any{{"role": "user", "content": "Hello."}}, "context_window": 1000}
 	w.ok("compact-once", once, nil)
+	tried := maps.Clone(once)
+	tried["dry_run"], tried["force"] = true, true
+	var would service.Made
+	w.ok("compact-once", tried, &would)
+	if would.Record == nil || !would.Record.DryRun {
+		t.Errorf("a dry run without a record: %+v", would.Record)
+	}
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{})
 	w.no(400, abi.CodeBadInput, "compact-once", map[string]any{"messages": "{"})
 	w.no(422, abi.CodeUsage, "compact-once", map[string]any{"messages": once["messages"], "format": "clay"})
@@ -584,7 +591,7 @@ func TestPluginsAtTheEndOfTurns(t *testing.T) {
 		t.Errorf("a person's compaction in a turn: %d %s", r.Status, r.Body)
 	}
 	var ended service.Turn
-	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, &ended)
+	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn+"?wait=60", nil, &ended)
 	if ended.Report == nil || !ended.Report.Compacted || len(ended.Turn.Wishes) != 1 {
 		t.Errorf("%+v", ended)
 	}

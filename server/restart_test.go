@@ -57,7 +57,7 @@ func TestRestart(t *testing.T) {
 		t.Error("it does not wait for the end of a turn that an earlier server began")
 	}
 	var end service.Turn
-	second.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, &end)
+	second.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn+"?wait=60", nil, &end)
 	var list struct{ Compactions []abi.Record }
 	second.Must(200, "GET", "/sessions/a/compactions", nil, &list)
 	if end.Report == nil || len(list.Compactions) != 1 || list.Compactions[0].Trigger != abi.TriggerAgent {

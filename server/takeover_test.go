@@ -124,7 +124,7 @@ func TestAgentComesBack(t *testing.T) {
 			is(true, 0)
 			comes(next)
 			is(false, 12*time.Hour)
-			next.Must(200, "DELETE", end, nil, nil)
+			next.Must(200, "DELETE", end+"?wait=60", nil, nil)
 			compacts(next, "when the turn has ended")
 		})
 	}

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/hosttest"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/pgtest"
 	"github.com/kagewasm/kagewasm/internal/servetest"
@@ -87,7 +90,7 @@ func TestRequestsOfTwoServers(t *testing.T) {
 			for _, each := range []*servetest.Server{one, two} {
 				each.Must(200, "GET", "/sessions/a/context", nil, nil)
 			}
-			s[1].Must(200, "DELETE", turn, nil, nil)
+			s[1].Must(200, "DELETE", turn+"?wait=60", nil, nil)
 			for _, each := range []*servetest.Server{one, two} {
 				each.Must(200, "GET", "/sessions/a/context", nil, nil)
 				var list struct{ Compactions []abi.Record }
@@ -138,7 +141,7 @@ func TestRequestsInTurnsOfAnother(t *testing.T) {
 			t.Error("it does not wait for the end of the turn")
 		}
 		var end service.Turn
-		two.Must(200, "DELETE", turn, nil, &end)
+		two.Must(200, "DELETE", turn+"?wait=60", nil, &end)
 		if end.Report == nil || len(compactionsBy(two, abi.TriggerAgent)) != 1 {
 			t.Errorf("%+v", end.Report)
 		}
@@ -230,4 +233,45 @@ func TestTurnsNobodyEnds(t *testing.T) {
 	s.Must(200, "DELETE", old, nil, nil)
 	s.Must(200, "DELETE", begin(s), nil, nil)
 	s.Must(404, "DELETE", older, nil, nil)
+}
+
+// TestNobodyWaitsForPluginsAtTheEndOfTurns: who ends a turn does not wait for a plugin that hangs; the session goes on
+// meanwhile, and what the plugin asks for at last runs as a deferred task.
+func TestNobodyWaitsForPluginsAtTheEndOfTurns(t *testing.T) {
+	features.Proves(t, "O4")
+	hangs := make(chan struct{})
+	p := &hosttest.Plugin{Name: "asks", Grants: []abi.Capability{abi.CapCompactionRequest},
+		Turn: func(*abi.Input) (*abi.Output, error) {
+			<-hangs
+			return &abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: "the ports"}}, nil
+		}}
+	letGo := sync.OnceFunc(func() { close(hangs) })
+	defer letGo()
+	s := servetest.Start(t, &servetest.Host{Options: kagewasm.Options{Plugins: []hooks.Plugin{p}}},
+		service.Options{TurnTime: time.Millisecond})
+	s.Must(201, "POST", "/sessions", map[string]any{"id": "a", "context_window": 2000}, nil)
+	s.Must(201, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(10)}, nil)
+	var begun struct{ Turn string }
+	s.Must(201, "POST", "/sessions/a/turns", nil, &begun)
+	var ended service.Turn
+	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, &ended)
+	if !ended.Background || ended.Report != nil || ended.Version == 0 {
+		t.Errorf("%+v", ended)
+	}
+	s.Must(404, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, nil)
+	s.Must(200, "GET", "/sessions/a/context", nil, nil)
+	s.Must(201, "POST", "/sessions/a/turns", nil, &begun)
+	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn+"?failed=true", nil, nil)
+	letGo()
+	for {
+		var made struct{ Compactions []abi.Record }
+		s.Must(200, "GET", "/sessions/a/compactions", nil, &made)
+		if len(made.Compactions) > 0 {
+			if r := made.Compactions[0].Trigger; r != abi.TriggerPlugin {
+				t.Errorf("by %s", r)
+			}
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }

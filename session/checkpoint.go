@@ -73,7 +73,7 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 		return nil, err
 	}
 	shown.Messages, req.Messages = list, now
-	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, now, r, req.before) }
+	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return keep(ctx, s, now, r, req.before) }
 	req.Asked = s.Request
 	return s.compactor.Commit(ctx, req.Request, shown)
 }

@@ -87,7 +87,7 @@ type dispatch struct {
 }
 
 func (d *dispatch) run(ctx context.Context) error {
-	if err := d.fit(ctx, d.s.state.wished(abi.TriggerThreshold, d.s.gate.turn())); err != nil {
+	if err := d.fit(ctx, d.s.state.wished(abi.TriggerThreshold, d.s.gate.turn(), nil)); err != nil {
 		return err
 	}
 	answer, err := d.call(ctx)

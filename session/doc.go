@@ -8,7 +8,8 @@
 //   - [Session.Dispatch] each call of the model. It compacts where that is due,
 //     calls the model with what it should see, and adds the answer.
 //   - [Session.EndOfTurn] when the agent has answered. Compactions that the agent,
-//     a plugin or the host asked for with [Session.Request] run then.
+//     a plugin or the host asked for with [Session.Request] run then, or when no other
+//     turn is open and no call in flight. [Session.TurnEnded] does not wait for them.
 //
 // [Session.Compact] compacts at once, for a person who asks. [Session.Rollback] goes back to a message.
 // [Session.Undo] goes back to before the last compaction, and takes back what arrived after it;

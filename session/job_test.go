@@ -177,3 +177,14 @@ func TestSessionsUnderLoad(t *testing.T) {
 		t.Error("nothing was ever compacted: nothing was shown")
 	}
 }
+
+// TestNoJob: a host that polls before there was a compaction in the background learns that none runs.
+func TestNoJob(t *testing.T) {
+	features.Proves(t, "I6")
+	j := open(t, newCompactor(t, kagewasm.Options{}), 10_000, chat(3)).Background()
+	if r, done, err := j.Poll(); r != nil || !done || err != nil {
+		t.Errorf("%v, %v, %v", r, done, err)
+	}
+	j.Cancel()
+	<-j.Done()
+}

@@ -286,3 +286,33 @@ func TestDescendNeedsACompactor(t *testing.T) {
 		t.Errorf("%d calls, %v", d.Calls, err)
 	}
 }
+
+// TestDescendTellsWhatFailed: where the model that summarizes failed and the floor is switched off, the error says so,
+// and not that there is no model.
+func TestDescendTellsWhatFailed(t *testing.T) {
+	features.Proves(t, "A11")
+	var given [][]abi.Message
+	c := newCompactor(t, kagewasm.Options{Model: down{}, Policy: kagewasm.Policy{NoFloor: true,
+		Recovery: kagewasm.RecoverDescend}})
+	d, err := open(t, c, 1_000_000, chat(60)).Dispatch(t.Context(), takes(0, &given))
+	said := fmt.Sprint(err)
+	if e := abi.AsError(err); err != nil {
+		said += e.Hint
+	}
+	if err == nil || !strings.Contains(said, "the line is down") || strings.Contains(said, "no model") ||
+		strings.Contains(said, "give the agent a summarizing model") {
+		t.Errorf("%s", said)
+	}
+	for _, r := range d.Results {
+		if strings.Contains(r.Report.Reason, "no model") {
+			t.Errorf("the report: %s", r.Report.Reason)
+		}
+	}
+}
+
+// down is a model that does not answer.
+type down struct{}
+
+func (down) Complete(context.Context, abi.ModelRequest) (abi.ModelResponse, error) {
+	return abi.ModelResponse{}, errors.New("the line is down")
+}

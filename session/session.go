@@ -77,7 +77,7 @@ func goBack(s *Session, do func(*History) error) error {
 }
 
 // keep puts a result in the place of the list it was made of.
-func (s *Session) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result, last int) error {
+func keep(ctx context.Context, s *Session, base []abi.Message, r *kagewasm.Result, last int) error {
 	dropped, err := s.state.keep(ctx, base, r, last)
 	if dropped != nil {
 		dropped.reject("the session changed meanwhile")
@@ -144,8 +144,8 @@ func (s *Session) lookOnce(ctx context.Context, req asked) (*kagewasm.Result, er
 
 func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, error) {
 	base := req.Messages
-	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, base, r, req.before) }
-	req.Commit, req.Search, req.Asked = keep, searchOf(s), s.Request
+	commit := func(ctx context.Context, r *kagewasm.Result) error { return keep(ctx, s, base, r, req.before) }
+	req.Commit, req.Search, req.Asked = commit, searchOf(s), s.Request
 	result, err := s.compactor.Compact(ctx, req.Request)
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:
@@ -162,7 +162,7 @@ func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, err
 	if done && result.Report.Pruned.Count > 0 {
 		// Pruning is stored too. Repeated at every call, a little further each time, it would cost the
 		// provider's cache each time.
-		if kerr := keep(ctx, result); kerr != nil {
+		if kerr := commit(ctx, result); kerr != nil {
 			err = kerr
 		}
 	}

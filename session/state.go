@@ -166,13 +166,16 @@ func (s *state) requestLocked(reason abi.TriggerReason) asked {
 }
 
 // wished returns a look that answers the wishes which need not wait for the end of the open turn, 0 for
-// none, nor for a job in the background that answers them. It has the given reason where there are no
-// wishes.
-func (s *state) wished(reason abi.TriggerReason, open int) asked {
+// none, nor for a job that answers them; a job's own look answers all. It has the given reason where
+// there are no wishes.
+func (s *state) wished(reason abi.TriggerReason, open int, job *Job) asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	look, taken := s.requestLocked(reason), 0
-	if s.job.running() {
+	switch {
+	case job != nil && job == s.job:
+		s.taken = s.wishes.made
+	case job == nil && s.job.running() && (open != 0 || !s.job.Waiting()): // else the last turn failed
 		taken = s.taken
 	}
 	look.wished = s.wishes.into(&look.Request, taken, open)
@@ -228,16 +231,20 @@ func (s *state) keep(
 	})
 }
 
-// background starts a job that answers the wishes up to the one numbered last, unless one runs or a
-// compaction waits for the operator.
-func (s *state) background(
-	ctx context.Context, last int, compact func(context.Context) (*kagewasm.Result, error),
-) {
+// task returns the job that answers what has been asked for up to now, and whether it is a new one: one that waits
+// answers it too. In the background one job runs at a time, and answers what was asked for before it began.
+func (s *state) task(ctx context.Context, background bool) (job *Job, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.history.pending == nil && !s.job.running() {
-		s.job, s.taken = start(ctx, compact), last
+	if s.job.running() && background && !s.job.Waiting() {
+		return s.job, false
 	}
+	s.taken = s.wishes.made
+	if s.job.running() && s.job.Waiting() {
+		return s.job, false
+	}
+	s.job = newJob(ctx)
+	return s.job, true
 }
 
 func (s *state) lastJob() *Job {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -115,7 +116,7 @@ func (tx *Tx) Log(ctx context.Context, e kagewasm.Event) error {
 
 // of takes over what a report says in ids and figures.
 func (a *AuditEntry) of(r *kagewasm.Report) {
-	a.Strategy, a.Source, a.ReasonCode = r.Strategy, r.Source, r.ReasonCode
+	a.Strategy, a.Source, a.ReasonCode = cmp.Or(r.Strategy, a.Strategy), r.Source, r.ReasonCode
 	a.TokensBefore, a.TokensAfter = r.TokensBefore, r.TokensAfter
 	a.MessagesBefore, a.MessagesAfter = r.MessagesBefore, r.MessagesAfter
 	a.Kept, a.Superseded, a.Inserted, a.Cost = r.Kept, r.Superseded, r.Inserted, r.Cost.Compactor

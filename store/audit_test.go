@@ -81,6 +81,31 @@ func TestAudit(t *testing.T) {
 	})
 }
 
+// TestAuditOfWhatDidNothing: a compaction that superseded nothing has the strategy that tried.
+func TestAuditOfWhatDidNothing(t *testing.T) {
+	features.Proves(t, "K22")
+	onAll(t, func(t *testing.T, open func(store.Options) *store.Store) {
+		s := open(store.Options{})
+		err := s.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.Log(t.Context(), kagewasm.Event{Type: kagewasm.EventNoop, Session: abi.Session{ID: "s"},
+				Strategy: "drop", Report: &kagewasm.Report{ReasonCode: abi.ReasonNothingToSupersede}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Audit(t.Context(), "s", 0, func(a store.Audited) error {
+			var e store.AuditEntry
+			if err := json.Unmarshal(a.Entry, &e); err != nil || e.Strategy != "drop" {
+				t.Errorf("strategy %q, %v", e.Strategy, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestAuditWithoutContent: ids, digests and figures alone.
 func TestAuditWithoutContent(t *testing.T) {
 	features.Proves(t, "K15")

@@ -41,7 +41,7 @@ type KeepConfig struct {
 	// that keep a session from one message on. By default a giant may go alone.
 	OnePiece bool
 	// DropThinking leaves out what the model thought in answers that stay after the first change that
-	// pruning or a compaction makes, pinned ones included. It is for models that bind it
+	// pruning or a compaction makes, but for pinned ones. It is for models that bind it
 	// ([tokens.Model]): their provider refuses it there. By default it stays, and the report warns
 	// where the model is known to be one of them.
 	DropThinking bool

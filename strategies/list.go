@@ -54,10 +54,10 @@ func (l List) changed(msgs []abi.Message, tokens []int, ids []string) (List, []s
 }
 
 // Bare returns the list without what the model thought after the first place where it differs from the
-// messages that came, and the ids of the messages that changed.
-func (l List) Bare(came []abi.Message, count abi.Counter) (after List, changed []string) {
+// list that came, and the ids of the messages that changed. What is pinned in that stays.
+func (l List) Bare(came List, count abi.Counter) (after List, changed []string) {
 	after = l
-	after.Messages, changed = firewall.DropThinking(came, l.Messages)
+	after.Messages, changed = firewall.DropThinking(came.Messages, came.Pinned, l.Messages)
 	if len(changed) == 0 {
 		return l, nil
 	}

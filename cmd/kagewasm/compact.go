@@ -140,9 +140,6 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	req := f.request(path, session, model, tools.Tokens, sink)
 	run.Begin(&req)
 	listen(&opts, run)
-	if plugins != nil {
-		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
-	}
 	if busy != nil { // what changes nothing may go on, and is recorded beside nothing
 		if is, err := due(ctx, opts, req); is || err != nil {
 			return nil, nil, cmp.Or(unwritten(err), busy)
@@ -162,9 +159,6 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 	}
 	err = sink.settle(ctx, progress, run.Result, err)
 	run.Err = err
-	if plugins != nil {
-		err = errors.Join(err, plugins.counted(req, run.Result))
-	}
 	keep()
 	return run, sink, err
 }
@@ -332,21 +326,6 @@ func compact(
 		err = nil
 	}
 	return result, err
-}
-
-// counted keeps how many compactions of the session plugins have cancelled in a row
-// now: the next one is another process.
-func (l *loader) counted(req kagewasm.Request, r *kagewasm.Result) error {
-	n := req.Cancelled
-	switch {
-	case r == nil || req.DryRun || len(r.Report.Hooks) == 0:
-		return nil // nobody was asked
-	case r.Report.ReasonCode == abi.ReasonCancelledByPlugin:
-		n++
-	default:
-		n = 0
-	}
-	return l.state.SetCancelled(n, req.Session.ID, req.Session.AgentPath)
 }
 
 // failed is the error of a session that is over its threshold, and that nobody could

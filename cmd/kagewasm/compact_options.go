@@ -102,7 +102,7 @@ func (f *compactFlags) options(
 	if err != nil {
 		return opts, nil, err
 	}
-	opts.Memory = l.state.KV
+	opts.Memory, opts.Cancels = l.state.KV, l.state.Cancels()
 	plugins, err := l.loadAll(ctx, conf, f.plugins, progress)
 	if err != nil {
 		l.close(ctx)

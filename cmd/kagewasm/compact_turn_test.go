@@ -67,7 +67,7 @@ func TestCompactInATurn(t *testing.T) {
 			t.Errorf("%q: %d %s", more, code, said)
 		}
 	}
-	s.do(t, "DELETE", "/sessions/a/turns/"+begun.Turn, nil, nil)
+	s.do(t, "DELETE", "/sessions/a/turns/"+begun.Turn+"?wait=60", nil, nil)
 	if code, said := compact("--force"); code != 0 {
 		t.Errorf("behind the turn: %d %s", code, said)
 	}
@@ -167,7 +167,7 @@ func TestCompactInACall(t *testing.T) {
 		!strings.Contains(said, "that process is gone, and the turn counts as over at 20") {
 		t.Errorf("while its agent may come back to the next server: %d %s", code, said)
 	}
-	s.do(t, "DELETE", "/sessions/a/turns/"+turn.Turn, nil, nil)
+	s.do(t, "DELETE", "/sessions/a/turns/"+turn.Turn+"?wait=60", nil, nil)
 	if code, said := compact(); code != 0 {
 		t.Errorf("when it came back: %d %s", code, said)
 	}

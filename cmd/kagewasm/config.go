@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +74,16 @@ func (e env) manifestOf(p config.Plugin) *abi.Manifest {
 	return m.Manifest()
 }
 
+// opens is an error where the module of a plugin cannot be read: what runs with the configuration goes on without it.
+func (e env) opens(c *config.Config) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Plugins)) {
+		if _, err := e.named().Open(c.Plugins[name].Path); err != nil {
+			return fmt.Errorf("%s: plugin %s: %w", c.File, name, err)
+		}
+	}
+	return nil
+}
+
 func newConfigCheck(e env) *cobra.Command {
 	f := &configFlag{}
 	var asJSON bool
@@ -83,6 +97,9 @@ func newConfigCheck(e env) *cobra.Command {
 			if err == nil {
 				err = c.CheckManifests(e.manifestOf)
 			}
+			if err == nil {
+				err = e.opens(c)
+			}
 			if asJSON {
 				return printCheck(e, c, err)
 			}
@@ -91,6 +108,7 @@ func newConfigCheck(e env) *cobra.Command {
 			}
 			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins),
 				len(c.Agents())-1)
+			borrows(e, c)
 			if widens(e, c); f.path == "" && len(c.Widens()) > 0 {
 				if err := (trust.List{Dir: e.stateHome}).Check(c); err != nil {
 					e.out().Linef("  it is not used until kagewasm config trust: %s", abi.AsError(err).Message)
@@ -104,6 +122,20 @@ func newConfigCheck(e env) *cobra.Command {
 	f.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// borrows prints which agents write summaries with the model of another one, as they name none.
+func borrows(e env, c *config.Config) {
+	all := c.Agents()
+	for _, path := range all {
+		if path == "" && slices.Contains(all, "main") {
+			continue // which is the same one
+		}
+		if w := c.Agent(path).Writer; w.Agent != path && w.Model == "" {
+			e.out().Linef("  agent %s names no model: it writes the summaries of %s with that one's own", w.Agent,
+				cmp.Or(path, "the main agent"))
+		}
+	}
 }
 
 // widens prints the settings that need "kagewasm config trust".

@@ -13,7 +13,7 @@ func newInit(e env) *cobra.Command {
 		Long: `Write a configuration in which every setting stands with its default, commented
 out, its JSON Schema for editors, and the prompt of summaries, which is yours
 from then on. DIR is the current folder by default. What is there is never
-written over. Once it names models or plugins it is used after kagewasm config
+written over, and what is missing is written beside it. Once it names models or plugins it is used after kagewasm config
 trust.`,
 		Args: oneArgOrNone("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {

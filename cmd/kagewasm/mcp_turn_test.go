@@ -79,7 +79,7 @@ func TestMCPCompactWaitsForTheTurn(t *testing.T) {
 		if list := waits(); len(list) != 1 {
 			t.Errorf("%v: %v waits", with, list)
 		}
-		s.do(t, "DELETE", path+"/turns/"+turn.Turn, nil, nil)
+		s.do(t, "DELETE", path+"/turns/"+turn.Turn+"?wait=60", nil, nil)
 		list := compactions()
 		if len(list) != 2*i+1 || list[2*i].Trigger != abi.TriggerAgent {
 			t.Fatalf("%v: when the turn has ended: %+v", with, list)

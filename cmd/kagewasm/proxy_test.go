@@ -155,7 +155,6 @@ func TestProxyFollowsItsConfiguration(t *testing.T) {
 	write("compaction: {upper_threshold: 0.3, lower_threshold: 0.2}\n")
 	until(considered)
 	write("compaction: {upper_threshold: high}\n")
-	time.Sleep(300 * time.Millisecond) // files are looked at ten times a second; what is wanted holds either way
 	if says := said(); !strings.Contains(says, considered) {
 		t.Error(says)
 	}

@@ -14,18 +14,16 @@ import (
 func (h *serveHost) change(c *config.Config) {
 	h.seen = c
 	next := newGeneration(c)
-	next.later = true
 	for key := range h.now.agents {
 		if next.loaders[key.path] != nil {
 			continue
 		}
 		lacks := h.now.loaders[key.path] != nil && len(h.now.loaders[key.path].missing) > 0
-		a, err := h.agent(context.Background(), next, key.path, key.model, func(string) bool { return lacks })
+		a, err := h.agent(context.Background(), next, key.path, key.model, lacks)
 		if err != nil {
 			h.log.Warn("the configuration, a plugin or a knob has changed and cannot be used: what was made before holds until "+
 				"the next change", "agent", key.path, "error", err)
 			next.close(context.Background())
-			h.now.later = true // for agents that are not in use yet
 			return
 		}
 		next.agents[key] = a
@@ -49,7 +47,7 @@ func standIn(conf configured, name string, err error) *unloaded {
 	e := abi.AsError(errors.Unwrap(err))
 	return &unloaded{&abi.Manifest{Name: name, Roles: []abi.PluginRole{role}},
 		&abi.Error{Code: abi.CodeOf(err), Op: "load", Plugin: name, Message: "the plugin cannot be loaded: " + e.Message,
-			Hint: "repair it, and touch the configuration", Err: err}}
+			Hint: "repair it, and touch the configuration or start the server anew", Err: err}}
 }
 
 // Manifest implements hooks.Plugin.
@@ -69,19 +67,7 @@ func (u *unloaded) Call(context.Context, *abi.Input) (*abi.Output, abi.CallStats
 	return nil, abi.CallStats{}, u.err
 }
 
-// sparing says which plugins, by their files, an agent is made without where they cannot be loaded.
-type sparing func(file string) bool
-
-// without spares all plugins of a configuration that has changed. Before that it spares those whose file was a module
-// when the server began, and is none any more.
-func without(h *serveHost, g *generation) sparing {
-	return func(file string) bool {
-		_, err := h.e.named().Open(file)
-		return g.later || err != nil && !h.atStart[file]
-	}
-}
-
-// begin logs the plugins that are no modules when a server starts: what their agents ask for is an error.
+// begin logs the plugins that are no modules when a server starts.
 func (h *serveHost) begin(c *config.Config) {
 	files := slices.Clone(h.flags.compact.plugins)
 	if c != nil {
@@ -89,11 +75,9 @@ func (h *serveHost) begin(c *config.Config) {
 			files = append(files, p.Path)
 		}
 	}
-	h.atStart = make(map[string]bool)
 	for _, file := range files {
 		if _, err := h.e.named().Open(file); err != nil {
-			h.atStart[file] = true
-			h.log.Error("a plugin cannot be loaded: what its agents ask for is an error", "plugin", file, "error", err)
+			h.log.Error("a plugin cannot be loaded: compactions go on without it", "plugin", file, "error", err)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -78,22 +79,57 @@ func TestServeGoesOnWithBrokenPlugin(t *testing.T) {
 	compacted("repaired", "other", "summary", "")
 }
 
-// TestServeSaysBrokenPlugins: a server says when it starts which plugin cannot be loaded.
-func TestServeSaysBrokenPlugins(t *testing.T) {
+// TestServeBeginsWithBrokenPlugin: a compactor that is missing, or no module, when a server starts stalls no session:
+// compactions go on by drop, each tells the failure in its report and in one event, and the server says so at once.
+func TestServeBeginsWithBrokenPlugin(t *testing.T) {
 	features.Proves(t, "K7")
-	junk := filepath.Join(t.TempDir(), "junk.wasm")
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err == nil {
-		err = os.WriteFile(junk, []byte("junk"), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	serveTo(t, log, os.Args[0], filepath.Join(t.TempDir(), "state"), t.TempDir(), "--listen", "none", "--no-config",
-		"--plugin", junk)
-	if said := string(read(t, log.Name())); !strings.Contains(said, "junk.wasm") ||
-		!strings.Contains(said, "not a WebAssembly module") {
-		t.Errorf("the log: %s", said)
+	for name, tc := range map[string]struct {
+		module string // "" is missing
+		config bool
+		says   string
+	}{
+		"missing":           {"", true, "no such file"},
+		"junk":              {"junk", true, "not a WebAssembly module"},
+		"junk by a flag":    {"junk", false, "not a WebAssembly module"},
+		"missing by a flag": {"", false, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			module, file := filepath.Join(dir, "gone.wasm"), filepath.Join(dir, config.FileName)
+			args := []string{"--no-config", "--plugin", module}
+			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+			if err == nil && tc.module != "" {
+				err = os.WriteFile(module, []byte(tc.module), 0o600)
+			}
+			if err == nil && tc.config {
+				args = []string{"--config", file}
+				err = os.WriteFile(file, []byte("plugins: {mine: {path: gone.wasm}}\ncompaction: {compactor: mine}\n"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			s := serveTo(t, log, os.Args[0], filepath.Join(t.TempDir(), "state"), dir, append([]string{"--listen", "none"},
+				args...)...)
+			if said := string(read(t, log.Name())); !strings.Contains(said, "gone.wasm") || !strings.Contains(said, tc.says) {
+				t.Errorf("the log: %s", said)
+			}
+			var made struct{ Key string }
+			s.do(t, "POST", "/sessions", map[string]any{"id": "s1", "context_window": 600}, &made)
+			id := url.PathEscape(made.Key)
+			s.do(t, "POST", "/sessions/"+id+"/messages", map[string]any{"messages": servetest.Chat(30)}, nil)
+			var look service.Look
+			s.do(t, "GET", "/sessions/"+id+"/context", nil, &look)
+			if r := look.Report; !r.Compacted || r.Source == nil || r.Source.Name != "drop" ||
+				len(r.Failures) != 1 || !strings.Contains(fmt.Sprint(r.Failures), tc.says) {
+				t.Errorf("the report: %+v", r)
+			}
+			var audit struct{ Entries []json.RawMessage }
+			s.do(t, "GET", "/audit?session="+url.QueryEscape(made.Key), nil, &audit)
+			if all := fmt.Sprintf("%s", audit.Entries); strings.Count(all, `"type":"compaction.completed","session":`) != 1 ||
+				strings.Contains(all, `"compaction.failed"`) {
+				t.Errorf("the audit log has %d bytes", len(all))
+			}
+		})
 	}
 }

@@ -47,17 +47,15 @@ type serveHost struct {
 	mu       sync.Mutex
 	counters map[tokens.Encoding]*tokens.Counter
 	now      *generation
-	seen     *config.Config  // what now was made of, or could not be
-	atStart  map[string]bool // the files of plugins that were no modules when the server began
-	problem  string          // why the last agent could not be made that could not
-	past     sync.WaitGroup  // generations that are being closed
+	seen     *config.Config // what now was made of, or could not be
+	problem  string         // why the last agent could not be made that could not
+	past     sync.WaitGroup // generations that are being closed
 }
 
 var _ service.Host = (*serveHost)(nil)
 
 // generation is all that was made of a configuration, as long as nothing changes.
 type generation struct {
-	later   bool           // than the one that the server began with
 	conf    *config.Config // nil where there is none
 	agents  map[agentKey]*service.Agent
 	loaders map[string]*loaded // by the agent's path
@@ -171,7 +169,7 @@ func (h *serveHost) Agent(ctx context.Context, path, model string) (*service.Age
 	if a := g.agents[key]; a != nil {
 		return a, nil
 	}
-	a, err := h.agent(context.WithoutCancel(ctx), g, path, model, without(h, g)) // it is made for all
+	a, err := h.agent(context.WithoutCancel(ctx), g, path, model, true) // it is made for all
 	if err != nil && err.Error() != h.problem {
 		h.problem = err.Error()
 		h.log.Error("an agent cannot be made", "agent", path, "error", err)
@@ -188,9 +186,9 @@ func (h *serveHost) Agent(ctx context.Context, path, model string) (*service.Age
 // maxAgents bounds what is kept for pairs of an agent and a model.
 const maxAgents = 500
 
-// agent makes an agent, also without the plugins that are spared.
+// agent makes an agent. Where spares is set plugins that cannot be loaded are failures of its compactions.
 func (h *serveHost) agent(
-	ctx context.Context, g *generation, path, model string, spares sparing,
+	ctx context.Context, g *generation, path, model string, spares bool,
 ) (*service.Agent, error) {
 	conf := configured{}
 	if g.conf != nil {
@@ -227,7 +225,7 @@ func (h *serveHost) agent(
 
 // options are those of an agent's compactor.
 func (h *serveHost) options(
-	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, spares sparing,
+	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, spares bool,
 ) (kagewasm.Options, error) {
 	model, err := conf.models()
 	if err != nil {
@@ -246,7 +244,7 @@ func (h *serveHost) options(
 		return opts, err
 	}
 	if l.loader != nil {
-		opts.Memory = l.loader.state.KV
+		opts.Memory, opts.Cancels = l.loader.state.KV, l.loader.state.Cancels()
 	}
 	for _, p := range l.plugins {
 		opts.Plugins = append(opts.Plugins, p)
@@ -262,7 +260,7 @@ func (h *serveHost) options(
 // loaded are the plugins of an agent, with the values that an operator gave their knobs.
 func (h *serveHost) loaded(
 	ctx context.Context, g *generation, conf configured, path string, counter *tokens.Counter, model abi.Model,
-	spares sparing,
+	spares bool,
 ) (*loaded, error) {
 	if l := g.loaders[path]; l != nil {
 		return l, nil
@@ -279,7 +277,7 @@ func (h *serveHost) loaded(
 			return abi.Config(values), err
 		}
 		l.loader.broken = func(name, file string, err error) bool {
-			if !spares(file) {
+			if !spares {
 				return false
 			}
 			h.log.Error("a plugin cannot be loaded: compactions go on without it", "agent", path, "error", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,18 @@ func (m message) str(key string) string {
 }
 
 func (m message) isPerson() bool { return m.str("role") == "user" && m.str("kind") == "" }
+
+// says reports whether a message has a word, or anything else than text.
+func (m message) says() bool {
+	parts, _ := m.doc["content"].([]any)
+	for _, v := range parts {
+		part, _ := v.(map[string]any)
+		if text, _ := part["text"].(string); part["type"] != "text" || strings.TrimSpace(text) != "" {
+			return true
+		}
+	}
+	return strings.TrimSpace(m.str("content")) != ""
+}
 
 // call is a tool call, reduced to what pairs it and what it costs.
 type call struct {

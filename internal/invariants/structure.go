@@ -71,12 +71,12 @@ func truthy(v any) bool {
 	return true
 }
 
-// turn is the last message of a person, and the last message with all that
+// turn is the last message of a person that says something, and the last message with all that
 // belongs to it.
 func turn(ms []message) map[int]bool {
 	out := make(map[int]bool)
 	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].isPerson() {
+		if ms[i].isPerson() && ms[i].says() {
 			out[i] = true
 			break
 		}

@@ -3,6 +3,7 @@
 package servetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -165,6 +167,7 @@ func Start(t testing.TB, host *Host, opts service.Options) *Server {
 func StartOver(t testing.TB, s *store.Store, host *Host, opts service.Options) *Server {
 	t.Helper()
 	host.T, opts.Store, opts.Open = t, s, host.Open
+	opts.TurnTime = cmp.Or(opts.TurnTime, time.Hour) // no test is to go by how fast a plugin is
 	svc, err := service.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -71,9 +71,7 @@ func (s *loop) Context(ctx context.Context, key string, wait time.Duration) (loo
 
 // looked takes over what a look at a session came to.
 func (l *live) looked(look *Look, d *session.Dispatched) {
-	l.writing.Lock()
-	look.Version = l.version
-	l.writing.Unlock()
+	look.Version = l.stored()
 	if d == nil || len(d.Results) == 0 {
 		return
 	}
@@ -183,7 +181,8 @@ func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait t
 			c.dispatched, c.err = open.Dispatch(run, c.ask)
 			for c.again(run) {
 			}
-			s.unmark(run, l.key, c)
+			s.markTask(run, l) // it may have waited for this
+			s.unmark(run, l.key, c.id)
 		}
 		l.mu.Lock()
 		l.call = nil
@@ -196,12 +195,13 @@ func (s *loop) begin(ctx context.Context, l *live, open *session.Session, wait t
 	return c, nil
 }
 
-// unmark tells other processes that a call has ended. Where that fails they believe it until CallTime is over.
-func (s *loop) unmark(ctx context.Context, key string, c *call) {
+// unmark tells other processes that a call or a compaction has ended. Where that fails they believe that it goes on
+// until CallTime is over.
+func (s *loop) unmark(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime)
 	defer cancel()
-	if err := turns.EndCall(ctx, s.store, key, c.id); err != nil {
-		s.opts.Log.Error("the end of a call is not stored", "session", key, "call", c.id, "error", err)
+	if err := turns.EndCall(ctx, s.store, key, id); err != nil {
+		s.opts.Log.Error("the end of a call is not stored", "session", key, "call", id, "error", err)
 	}
 }
 

@@ -30,6 +30,7 @@ type live struct {
 	turns   map[string]func() // those of open that are no call of this process, by id: how to end it
 	wishes  []turns.Request   // compactions that were asked for, and that the store keeps
 	call    *call             // the one in flight
+	task    *task             // the last one
 	tokens  int               // as counted last; 0 where that is stored
 
 	// bytes is how long its messages are, 0 where it is not read.
@@ -65,12 +66,23 @@ func (l *live) running() *turns.Open {
 	return &l.open[0]
 }
 
+// abandon gives up what goes on beside requests.
 func (l *live) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.task != nil {
+		l.task.job.Cancel()
+	}
 	if l.call != nil {
 		l.call.cancel()
 	}
+}
+
+// stored is the version that this process knows.
+func (l *live) stored() int {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.version
 }
 
 // take returns the session of a key, open or not yet, and a function to call when it is
@@ -197,6 +209,7 @@ func (s *core) refresh(ctx context.Context, l *live) (*session.Session, error) {
 	if row, err = s.store.Session(ctx, l.key); err != nil { // it may have grown while it was read
 		return nil, err
 	}
+	l.dropTask()
 	l.session, l.agent, l.row, l.version, l.tokens = opened, agent, *row, row.Version, 0
 	l.bytes.Store(row.Bytes)
 	for id := range l.turns {

@@ -34,6 +34,8 @@ type Options struct {
 	// CallTime is how long a call of the model may be in flight until it counts as
 	// abandoned. Default ten minutes.
 	CallTime time.Duration
+	// TurnTime is how long who ends a turn waits for plugins that hear of it. Default one second.
+	TurnTime time.Duration
 	// Alone says that nobody else compacts sessions of the store: a compaction whose end is
 	// not in the audit log was under way when a server was killed, and its end is noted. So is that
 	// of calls in flight.
@@ -83,6 +85,7 @@ func New(opts Options) (*Service, error) {
 	opts.MaxOpen = cmp.Or(opts.MaxOpen, 200)
 	opts.MaxBytes = cmp.Or(opts.MaxBytes, 64<<20)
 	opts.CallTime = cmp.Or(opts.CallTime, 10*time.Minute)
+	opts.TurnTime = cmp.Or(opts.TurnTime, time.Second)
 	c := &core{opts: opts, store: opts.Store, open: make(map[string]*live)}
 	var err error
 	if opts.Alone {

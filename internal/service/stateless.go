@@ -51,6 +51,8 @@ type Once struct {
 type Made struct {
 	Messages json.RawMessage  `json:"messages"`
 	Report   *kagewasm.Report `json:"report"`
+	// Record is what a dry run would keep.
+	Record *abi.Record `json:"record,omitempty"`
 	// Session is the key under which it is recorded.
 	Session string `json:"session,omitempty"`
 	// Pending is the compaction that waits for a decision where it is recorded.
@@ -198,7 +200,9 @@ func (s *compactions) request(
 // made writes the result in the form that the session came in, and records it.
 func (s *compactions) made(ctx context.Context, in *Once, doc *document, run *record.Run) (out *Made, err error) {
 	out = &Made{Report: &run.Result.Report}
-	if !in.DryRun {
+	if in.DryRun {
+		out.Record = run.Result.Record
+	} else {
 		for _, e := range run.Events {
 			s.totals.add(e)
 		}

@@ -3,9 +3,11 @@ package service
 import (
 	"context"
 	"slices"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/turnend"
 	"github.com/kagewasm/kagewasm/internal/turns"
 	"github.com/kagewasm/kagewasm/session"
 )
@@ -13,9 +15,10 @@ import (
 // Turn says what came of the end of a turn.
 type Turn struct {
 	*kagewasm.Turn
-	// Background: the compaction that is due runs beside.
+	// Background: plugins are still being told, or what was asked for or is due runs beside, or as soon as no turn is
+	// open and no call in flight.
 	Background bool `json:"background,omitempty"`
-	// Report is about the compaction that ran; nil where none did.
+	// Report is about the compaction that ran; nil where none did, or it has not ended.
 	Report  *kagewasm.Report `json:"report"`
 	Version int              `json:"version"`
 }
@@ -33,34 +36,86 @@ func (s *loop) BeginTurn(ctx context.Context, key string) (id string, err error)
 	return id, err
 }
 
-// EndTurn says that a turn has ended. Where it has completed plugins hear of it, and the
-// compaction runs that they or the agent asked for, or that is due.
-func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool) (t *Turn, err error) {
-	err = s.with(ctx, key, func(l *live, open *session.Session) error {
-		if t == nil { // else it was ended, and the session has changed meanwhile
+// EndTurn says that a turn has ended. Where it has completed plugins hear of it, and what they or the agent asked for,
+// or what is due, runs when no turn is open and no call in flight. EndTurn waits for that, so long at most, and for
+// plugins no longer than anybody should: what is not over by then goes on beside, and Background says so.
+func (s *loop) EndTurn(ctx context.Context, key, id string, completed bool, wait time.Duration) (*Turn, error) {
+	e, told := &ending{telling: make(chan int, tries)}, make(chan struct{})
+	s.runs.Go(func() { // who leaves when the turn is over takes it from nobody
+		defer close(told)
+		e.err = s.closeTurn(context.WithoutCancel(ctx), key, id, completed, e)
+	})
+	until := time.Now().Add(wait)
+	var late <-chan time.Time
+	version := 0
+	for {
+		select {
+		case <-told:
+			return e.result(ctx, time.Until(until))
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case version = <-e.telling:
+			late = time.After(max(wait, s.opts.TurnTime))
+		case <-late:
+			return &Turn{Background: true, Version: version}, nil
+		}
+	}
+}
+
+// ending is the end of a turn.
+type ending struct {
+	telling chan int // hears the version of the session before plugins are told
+	live    *live
+	turn    Turn
+	after   *task // what runs behind it, nil for nothing
+	err     error
+}
+
+// closeTurn ends a turn, and tells plugins of it.
+func (s *loop) closeTurn(ctx context.Context, key, id string, completed bool, e *ending) error {
+	return s.with(ctx, key, func(l *live, open *session.Session) error {
+		if e.live == nil { // else it was ended, and the session has changed meanwhile
 			if err := s.endTurn(ctx, l, id); err != nil {
 				return err
 			}
 		}
-		t = &Turn{}
+		e.live, e.turn.Version = l, l.stored()
 		if !completed {
 			return nil
 		}
-		turn, result, err := open.EndOfTurn(ctx)
-		t.Turn = turn
-		if turn != nil {
-			t.Background = turn.Background
+		if l.hearsOfTurns() {
+			e.telling <- e.turn.Version
 		}
-		if result != nil {
-			t.Report = &result.Report
-			l.compacted(&result.Report)
+		turn, job, err := open.TurnEnded(ctx)
+		if e.turn.Turn = turn; job != nil {
+			e.after = s.follow(ctx, l, open, job)
 		}
-		l.writing.Lock()
-		defer l.writing.Unlock()
-		t.Version = l.version
 		return err
 	})
+}
+
+// result waits for what runs behind the turn, so long at most.
+func (e *ending) result(ctx context.Context, wait time.Duration) (*Turn, error) {
+	t := &e.turn
+	if e.err != nil || e.after == nil {
+		return t, e.err
+	}
+	if t.Background = !e.after.wait(ctx, wait); t.Background {
+		return t, nil
+	}
+	result, _, err := e.after.job.Poll()
+	if result != nil {
+		t.Report = &result.Report
+	}
+	t.Version = e.live.stored()
 	return t, err
+}
+
+// hearsOfTurns reports whether a plugin of the session hears of ends of turns.
+func (l *live) hearsOfTurns() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return turnend.Heard(l.agent.Compactor.Options().Plugins)
 }
 
 // endTurn ends a turn in the store, then here: where the store does not answer it goes on.
@@ -96,11 +151,16 @@ func (s *core) knowTurns(ctx context.Context, l *live) (err error) {
 		}
 	}
 	for _, o := range l.open {
-		if l.call == nil || l.call.id != o.ID { // of which the session knows itself
+		if !l.makes(o.ID) { // of which the session knows itself
 			l.beginLocked(o.ID)
 		}
 	}
 	return nil
+}
+
+// makes reports whether the open session makes the call or the compaction of an id. The caller holds l.mu.
+func (l *live) makes(id string) bool {
+	return l.call != nil && l.call.id == id || l.task != nil && l.task.id == id
 }
 
 // begun has the open session know of a turn.

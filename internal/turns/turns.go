@@ -32,6 +32,8 @@ type Open struct {
 	Until time.Time `json:"until,omitzero"`
 	// Call: it is a call of the model, which ends with the process that made it.
 	Call bool `json:"call,omitempty"`
+	// Compaction: so is a compaction, and it is one.
+	Compaction bool `json:"compaction,omitempty"`
 	// By is the process that it began at, for people, and Process its name, by which it is known to be gone.
 	By      string `json:"by,omitempty"`
 	Process string `json:"process,omitempty"`
@@ -62,6 +64,11 @@ func Begin(ctx context.Context, s *store.Store, key string) (id string, err erro
 // BeginCall says that a call is in flight, for so long at most.
 func BeginCall(ctx context.Context, s *store.Store, key, id string, most time.Duration) error {
 	return begin(ctx, s, key, id, Open{Call: true}, most)
+}
+
+// BeginCompaction says that a compaction is running that nobody waits for, which ends as a call does.
+func BeginCompaction(ctx context.Context, s *store.Store, key, id string, most time.Duration) error {
+	return begin(ctx, s, key, id, Open{Call: true, Compaction: true}, most)
 }
 
 func begin(ctx context.Context, s *store.Store, key, id string, o Open, most time.Duration) error {
@@ -248,7 +255,10 @@ func all(ctx context.Context, s reader, keys ...string) (open, over []openKept, 
 // String is what it is, since when, and at which process.
 func (o Open) String() string {
 	what, by := "a turn is running", "begun"
-	if o.Call {
+	switch {
+	case o.Compaction:
+		what = "a compaction that was asked for in a turn is running"
+	case o.Call:
 		what, by = "a call of the model is in flight", "made"
 	}
 	said := fmt.Sprintf("%s since %s (%s", what, stamp(o.Begun), o.ID)
@@ -264,6 +274,8 @@ func Busy(op, key, hint string, o Open) error {
 	gone := fmt.Sprintf("where its agent is gone, DELETE /api/v1/sessions/%s/turns/%s ends the turn", url.PathEscape(key),
 		o.ID)
 	switch {
+	case o.Compaction:
+		gone = "where that process is gone, it counts as over at " + stamp(o.Until)
 	case o.Call:
 		gone = "where that process is gone, the call counts as over at " + stamp(o.Until)
 	case o.Left:

@@ -129,13 +129,17 @@ func (a *api) turns(tag string) {
 			return &out[begun]{begun{id}}, err
 		})
 	add(a, op{id: "end-turn", method: http.MethodDelete, path: "/sessions/{session}/turns/{turn}", tag: tag,
-		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409}},
+		summary: "The turn has ended: plugins hear of it, and what was asked for or is due runs", errors: []int{404, 409},
+		text: "It runs beside, when no turn of the session is open and no call in flight; background is true then, and " +
+			"the report is null. With wait it is in the answer, if it ends in time. The next call waits for it. Where " +
+			"plugins take longer than a second, or than wait, the answer does not wait for them either."},
 		func(ctx context.Context, in *struct {
 			BySession
 			Turn   string `path:"turn" maxLength:"100"`
 			Failed bool   `query:"failed" doc:"it did not complete: nobody hears of it, and nothing runs"`
+			Wait   int    `query:"wait" minimum:"0" maximum:"600" doc:"seconds to wait for the compaction that runs then"`
 		}) (*out[*service.Turn], error) {
-			return outOf(a.s.EndTurn(ctx, in.Session, in.Turn, !in.Failed))
+			return outOf(a.s.EndTurn(ctx, in.Session, in.Turn, !in.Failed, time.Duration(in.Wait)*time.Second))
 		})
 	add(a, op{id: "request-compaction", method: http.MethodPost, path: "/sessions/{session}/requests", tag: tag,
 		status: 202, summary: "Ask for a compaction for the agent: it runs when the turn is over", errors: []int{404, 422}},

@@ -57,6 +57,16 @@ func textAt(doc *hujson.Value, at string) string {
 	return ""
 }
 
+// isFalse reports whether false stands in a document.
+func isFalse(doc *hujson.Value, at string) bool {
+	v := doc.Find(at)
+	if v == nil {
+		return false
+	}
+	value, ok := v.Value.(hujson.Literal)
+	return ok && value.Kind() == 'f'
+}
+
 // putEngine puts kagewasm into the slot. The entry of the plugin remembers what was there.
 func putEngine(was []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(was)) == 0 {
@@ -97,8 +107,12 @@ func takeEngine(now, before []byte) ([]byte, error) {
 	default:
 		err = patch(&doc, "remove", engineSlot, nil)
 	}
-	if err == nil && doc.Find(engineEntry) != nil {
-		err = patch(&doc, "remove", engineEntry, nil)
+	if entry := doc.Find(engineEntry); err == nil && entry != nil {
+		if own := was.Find(engineEntry); own != nil {
+			entry.Value = own.Value // the user's, who had it switched off perhaps
+		} else {
+			err = patch(&doc, "remove", engineEntry, nil)
+		}
 	}
 	if err == nil {
 		err = withoutEmpty(&doc, &was, "/plugins/slots", "/plugins/entries", "/plugins")
@@ -106,13 +120,13 @@ func takeEngine(now, before []byte) ([]byte, error) {
 	return orNoFile(pack5(&doc), before), err
 }
 
-// hasEngine reports whether our part is in OpenClaw's settings.
+// hasEngine reports whether our part is in OpenClaw's settings. An entry that is switched off is none.
 func hasEngine(now []byte) bool {
 	doc, err := parse5(now)
 	if err != nil {
 		return bytes.Contains(now, []byte("kagewasm"))
 	}
-	return textAt(&doc, engineSlot) == "kagewasm" || doc.Find(engineEntry) != nil
+	return textAt(&doc, engineSlot) == "kagewasm" || doc.Find(engineEntry) != nil && !isFalse(&doc, engineEntry+"/enabled")
 }
 
 // sameEngine reports whether settings have our part as others do: OpenClaw writes them anew, in an order of its own.
