@@ -149,25 +149,43 @@ var months = []string{
 	"july", "august", "september", "october", "november", "december",
 }
 
-// beginsMonth are the first letters of months.
-var beginsMonth = func() (is [256]bool) {
-	for _, name := range months {
-		is[name[0]], is[name[0]&^0x20] = true, true
-	}
-	return is
-}()
-
 // monthOf is the month that a word of any case names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
-	if len(w) < 3 || !beginsMonth[w[0]] {
+	if len(w) < 3 {
 		return 0
 	}
-	first := [3]byte{w[0] | 0x20, w[1] | 0x20, w[2] | 0x20}
-	for i, name := range months {
-		if first[0] == name[0] && first[1] == name[1] && first[2] == name[2] && (len(w) == 3 || strings.ToLower(w) == name) {
-			return i + 1
-		}
+	n := 0
+	switch uint32(w[0]|0x20)<<16 | uint32(w[1]|0x20)<<8 | uint32(w[2]|0x20) {
+	case 'j'<<16 | 'a'<<8 | 'n':
+		n = 1
+	case 'f'<<16 | 'e'<<8 | 'b':
+		n = 2
+	case 'm'<<16 | 'a'<<8 | 'r':
+		n = 3
+	case 'a'<<16 | 'p'<<8 | 'r':
+		n = 4
+	case 'm'<<16 | 'a'<<8 | 'y':
+		n = 5
+	case 'j'<<16 | 'u'<<8 | 'n':
+		n = 6
+	case 'j'<<16 | 'u'<<8 | 'l':
+		n = 7
+	case 'a'<<16 | 'u'<<8 | 'g':
+		n = 8
+	case 's'<<16 | 'e'<<8 | 'p':
+		n = 9
+	case 'o'<<16 | 'c'<<8 | 't':
+		n = 10
+	case 'n'<<16 | 'o'<<8 | 'v':
+		n = 11
+	case 'd'<<16 | 'e'<<8 | 'c':
+		n = 12
+	default:
+		return 0 // most words
 	}
-	return 0
+	if len(w) > 3 && strings.ToLower(w) != months[n-1] {
+		return 0
+	}
+	return n
 }

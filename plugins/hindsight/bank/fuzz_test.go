@@ -2,10 +2,14 @@ package bank
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -114,6 +118,19 @@ func FuzzRetain(f *testing.F) {
 			if err != nil || !reflect.DeepEqual(got, m) {
 				t.Fatalf("%+v comes back as %+v, %v", m, got, err)
 			}
+		}
+	})
+}
+
+// TestWords: words are runs of letters and digits, of any script, wherever they stand.
+func TestWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SampledFrom([]rune("abyzABYZ0189@[`{/: \n_é世\u0660\u00a0\U0001F525\uFFFD"))
+		text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.StringOfN(letters, 0, 12, -1), rapid.Just("abcdefgh09")), 0, 4).
+			Draw(t, "text"), "")
+		want := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if got := wordsOf(text); !slices.Equal(got, want) {
+			t.Errorf("%q has the words %q, not %q", text, got, want)
 		}
 	})
 }

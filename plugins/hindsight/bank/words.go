@@ -1,10 +1,13 @@
 package bank
 
 import (
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // What a byte is to a word.
@@ -46,6 +49,25 @@ func wordsOf(text string) []string {
 	return words
 }
 
+// plainEnd is where the letters and digits of ASCII end that begin at pos. It reads eight at a time.
+func plainEnd(text []byte, pos int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; pos+8 <= len(text); pos += 8 {
+		x := unaligned.Load(text, pos)
+		low := x &^ highs // what is added to a byte does not reach the next one
+		small := low | 0x20*ones
+		letters := (small + (0x80-'a')*ones) &^ (small + (0x7f-'z')*ones)
+		digits := (low + (0x80-'0')*ones) &^ (low + (0x7f-'9')*ones)
+		if others := ^((letters | digits) &^ x) & highs; others != 0 {
+			return pos + bits.TrailingZeros64(others)/8
+		}
+	}
+	for pos < len(text) && kindOf[text[pos]] == inside {
+		pos++
+	}
+	return pos
+}
+
 // wordEnd is where the letters and digits end that begin at from.
 func wordEnd(text string, from int) (end int) {
 	for end = from; end < len(text); {
@@ -53,7 +75,7 @@ func wordEnd(text string, from int) (end int) {
 		case outside:
 			return end
 		case inside:
-			end++
+			end = plainEnd(unsafe.Slice(unsafe.StringData(text), len(text)), end)
 		case wide:
 			r, size := utf8.DecodeRuneInString(text[end:])
 			if !clip.IsHan(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
