@@ -29,24 +29,27 @@ var kindOf = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// wordsOf are the runs of letters and digits of a text.
-func wordsOf(text string) []string {
-	words := make([]string, 0, len(text)/6+1)
-	for i := 0; i < len(text); {
+// nextWord is where the first run of letters and digits from a place of a text on begins and ends: at the end of the
+// text where there is none.
+func nextWord(text string, from int) (start, end int) {
+	for i := from; i < len(text); {
 		if kindOf[text[i]] == outside {
 			i++
 			continue
 		}
-		end := wordEnd(text, i)
-		if end == i {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
-			continue
+		if kindOf[text[i]] == inside { // most words are of ASCII, and a call takes a guest as long as a short word
+			end = plainEnd(unsafe.Slice(unsafe.StringData(text), len(text)), i)
+			if end == len(text) || kindOf[text[end]] == outside {
+				return i, end
+			}
 		}
-		words = append(words, text[i:end])
-		i = end
+		if end = wordEnd(text, i); end > i {
+			return i, end
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
 	}
-	return words
+	return len(text), len(text)
 }
 
 // plainEnd is where the letters and digits of ASCII end that begin at pos. It reads eight at a time.
