@@ -1,8 +1,12 @@
 package abi
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // Defuse makes text safe to show to a model: nothing in it is a control word of a chat
@@ -30,7 +34,7 @@ func harmless(text string) bool {
 		c := text[i]
 		switch {
 		case harmlessByte[c]:
-			i++
+			i = harmlessEnd(unsafe.Slice(unsafe.StringData(text), len(text)), i+1)
 		case c < utf8.RuneSelf:
 			if isControl(rune(c)) || isControlWord(c, text[i+1:]) {
 				return false
@@ -50,6 +54,21 @@ func harmless(text string) bool {
 		}
 	}
 	return true
+}
+
+// harmlessEnd goes on over bytes that are harmless, eight at a time, and returns where it stopped: at one that may not
+// be, or at one of the last eight.
+func harmlessEnd(text []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(text); i += 8 {
+		x := unaligned.Load(text, i)
+		angle, open, closed := x^'<'*ones, x^'['*ones, x^']'*ones
+		brackets := (angle-ones)&^angle | (open-ones)&^open | (closed-ones)&^closed
+		if stops := (brackets | (x-' '*ones)&^x | (x + ones) | x) & highs; stops != 0 { // the first one is right
+			return i + bits.TrailingZeros64(stops)/8
+		}
+	}
+	return i
 }
 
 // harmlessByte are the printable characters of ASCII but brackets, which no control word

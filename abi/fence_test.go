@@ -181,6 +181,21 @@ func TestDefuse(t *testing.T) {
 	}
 }
 
+// TestDefuseAnywhere: what must not stay is found at any place of a longer text.
+func TestDefuseAnywhere(t *testing.T) {
+	for _, bad := range []string{"<|im_start|>", "</s>", "[INST]", "]~b]x", "\x00", "\x1f", "\r", "\x7f", "\xff", "\u0085",
+		"\u202e", "\U000E0049"} {
+		for before := range 20 {
+			for after := range 20 {
+				text := strings.Repeat("~", before) + bad + strings.Repeat(" ", after)
+				if got := abi.Defuse(text); got == text {
+					t.Errorf("%q stays", text)
+				}
+			}
+		}
+	}
+}
+
 // controlWord is some of those that Defuse breaks up.
 var controlWord = regexp.MustCompile(`</?(s|bos|eos|(start|end)_of_turn|tool_call|SYS)>|\[/?(INST|TOOL_CALLS)\]|<(\w+:)?invoke[ >]`)
 

@@ -1,9 +1,13 @@
 package clip
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // Chars returns the beginning of s, at most n characters of it.
@@ -62,6 +66,12 @@ func OneLine(s string) string {
 // first from a byte of s on, or the length of s twice.
 func gap(s string, from int) (start, end int) {
 	for i := from; i < len(s); {
+		if i+8 <= len(s) && ' ' < s[i] && s[i] < utf8.RuneSelf {
+			if next := spacedEnd(unsafe.Slice(unsafe.StringData(s), len(s)), i); next > i {
+				i = next
+				continue
+			}
+		}
 		if !maySpace[s[i]] {
 			i++
 			continue
@@ -85,6 +95,26 @@ func gap(s string, from int) (start, end int) {
 		i = end
 	}
 	return len(s), len(s)
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// spacedEnd goes on from i, where no white space stands, over ASCII with single spaces in it, and returns where it
+// stopped: at anything else, or at one of the last eight bytes. It reads eight at a time, the last one twice.
+func spacedEnd(text []byte, i int) int {
+	for ; i+8 <= len(text); i += 7 {
+		x := unaligned.Load(text, i)
+		others := x ^ ' '*ones
+		spaces := ^((others&^highs + 0x7f*ones) | others) & highs
+		stops := (x | (x-' '*ones)&^x) & highs // the first one is right
+		if stops |= spaces & ((stops | spaces) >> 8); stops != 0 {
+			return i + bits.TrailingZeros64(stops)/8
+		}
+	}
+	return i
 }
 
 // maySpace are the bytes that white space begins with: most texts have few of them.

@@ -81,7 +81,11 @@ func TestClipBounds(t *testing.T) {
 func TestOneLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.SampledFrom([]rune("ab.\x01é世\U0001F525 \n\t\u0085\u00a0\u2003\u3000\uFFFD"))
+		plain := rapid.SampledFrom([]string{"", "", "a few words in a row, ", " one more", "word\x7f~!"})
 		s := rapid.StringOfN(letters, 0, 30, -1).Draw(t, "s")
+		for range 3 {
+			s += plain.Draw(t, "plain") + rapid.StringOfN(letters, 0, 3, -1).Draw(t, "between")
+		}
 		s = s[rapid.IntRange(0, min(2, len(s))).Draw(t, "from"):] // may begin within a character
 		if got, want := clip.OneLine(s), strings.Join(strings.Fields(s), " "); got != want {
 			t.Errorf("%q becomes %q, not %q", s, got, want)

@@ -158,7 +158,7 @@ func (e *encoder) raw(value []byte) {
 // string writes a text. Bytes that are not UTF-8 become U+FFFD.
 func (e *encoder) string(s string) {
 	text := unsafe.Slice(unsafe.StringData(s), len(s))
-	b := append(e.doc, '"')
+	b := append(slices.Grow(e.doc, len(text)+2), '"')
 	for valid := false; ; {
 		end, ascii := jsonlex.Plain(text, 0)
 		if !ascii && !valid {

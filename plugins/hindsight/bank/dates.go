@@ -15,47 +15,76 @@ func days(text string, said time.Time) string {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
 		return "" // most texts
 	}
-	words := wordsOf(text)
-	at := func(i int) string {
-		if i < 0 || i >= len(words) {
-			return ""
-		}
-		return strings.ToLower(words[i])
-	}
 	var out []string
-	name := func(year, month, day int) { out = append(out, dayWords(year, month, day)) }
-	for i := range words {
-		if !mayBeDay(words[i]) && !(i+2 < len(words) && isAgo(words[i+2])) {
-			continue // most words
-		}
-		w := at(i)
-		if ago := daysAgo(w, at(i+1), at(i+2)); ago >= 0 && !said.IsZero() {
-			day := said.AddDate(0, 0, -ago)
-			name(day.Year(), int(day.Month()), day.Day())
-			continue
-		}
-		if y := year(w); y > 0 {
-			if m, d := numeral(at(i+1), 12), numeral(at(i+2), 31); m > 0 && d > 0 {
-				name(y, m, d) // 2023-05-08
-				continue
+	var last, beforeLast string // the words before
+	for start, end := nextWord(text, 0); start < end; start, end = nextWord(text, end) {
+		word, day := text[start:end], ""
+		switch {
+		case !beginsDay[word[0]]:
+		case mayBeDay(word): // most words may not
+			day = dayAt(strings.ToLower(word), [2]string{strings.ToLower(beforeLast), strings.ToLower(last)}, text[end:], said)
+		case isAgo(word) && !said.IsZero(): // a number in digits was at its turn
+			if n := slices.Index(numbers, strings.ToLower(beforeLast)); n >= 0 && isDays(strings.ToLower(last)) {
+				day = dayBefore(said, n+1)
 			}
 		}
-		month := monthOf(w)
-		if month == 0 {
-			continue
+		if day != "" {
+			out = append(out, day)
 		}
-		before := i - 1
-		if at(before) == "of" {
-			before--
-		}
-		if day := ordinal(at(before)); day > 0 {
-			name(year(at(i+1)), month, day) // 8 May 2023
-		} else if day := ordinal(at(i + 1)); day > 0 {
-			name(year(at(i+2)), month, day) // May 8, 2023
-		}
+		beforeLast, last = last, word
 	}
 	return strings.Join(out, " ")
 }
+
+// dayAt are the words for the day that a word names together with the two before it and what follows, all but that in
+// lower case; "" where it names none.
+func dayAt(word string, before [2]string, rest string, said time.Time) string {
+	var after [2]string
+	for i, from := 0, 0; i < len(after); i++ {
+		start, end := nextWord(rest, from)
+		after[i], from = strings.ToLower(rest[start:end]), end
+	}
+	if ago := daysAgo(word, after[0], after[1]); ago >= 0 && !said.IsZero() {
+		return dayBefore(said, ago)
+	}
+	if y := year(word); y > 0 {
+		if m, d := numeral(after[0], 12), numeral(after[1], 31); m > 0 && d > 0 {
+			return dayWords(y, m, d) // 2023-05-08
+		}
+	}
+	month := monthOf(word)
+	if month == 0 {
+		return ""
+	}
+	number := before[1]
+	if number == "of" {
+		number = before[0]
+	}
+	if day := ordinal(number); day > 0 {
+		return dayWords(year(after[0]), month, day) // 8 May 2023
+	}
+	if day := ordinal(after[0]); day > 0 {
+		return dayWords(year(after[1]), month, day) // May 8, 2023
+	}
+	return ""
+}
+
+// dayBefore are the words for the day that many days before a time.
+func dayBefore(said time.Time, days int) string {
+	day := said.AddDate(0, 0, -days)
+	return dayWords(day.Year(), int(day.Month()), day.Day())
+}
+
+// beginsDay are the first letters of the words that days looks at, and digits.
+var beginsDay = func() (is [256]bool) {
+	for _, name := range append([]string{"today", "yesterday", "ago"}, months...) {
+		is[name[0]], is[name[0]&^0x20] = true, true
+	}
+	for c := '0'; c <= '9'; c++ {
+		is[c] = true
+	}
+	return is
+}()
 
 // mayBeDay reports whether days has to look at a word of any case. The others need not be in lower case for that.
 func mayBeDay(w string) bool {
@@ -88,7 +117,9 @@ func padded(n, digits int) string {
 	return "0000"[:max(0, digits-len(s))] + s
 }
 
-// daysAgo is how many days ago a word and those after it say, or -1.
+func isDays(w string) bool { return w == "days" || w == "day" }
+
+// daysAgo is how many days ago a word and those after it say, the number in digits, or -1.
 func daysAgo(word, next, after string) int {
 	switch word {
 	case "today", "tonight":
@@ -96,10 +127,7 @@ func daysAgo(word, next, after string) int {
 	case "yesterday":
 		return 1
 	}
-	if after == "ago" && (next == "days" || next == "day") {
-		if n := slices.Index(numbers, word); n >= 0 {
-			return n + 1
-		}
+	if after == "ago" && isDays(next) {
 		if n := numeral(word, 366); n > 0 {
 			return n
 		}
@@ -149,25 +177,43 @@ var months = []string{
 	"july", "august", "september", "october", "november", "december",
 }
 
-// beginsMonth are the first letters of months.
-var beginsMonth = func() (is [256]bool) {
-	for _, name := range months {
-		is[name[0]], is[name[0]&^0x20] = true, true
-	}
-	return is
-}()
-
 // monthOf is the month that a word of any case names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
-	if len(w) < 3 || !beginsMonth[w[0]] {
+	if len(w) < 3 {
 		return 0
 	}
-	first := [3]byte{w[0] | 0x20, w[1] | 0x20, w[2] | 0x20}
-	for i, name := range months {
-		if first[0] == name[0] && first[1] == name[1] && first[2] == name[2] && (len(w) == 3 || strings.ToLower(w) == name) {
-			return i + 1
-		}
+	n := 0
+	switch uint32(w[0]|0x20)<<16 | uint32(w[1]|0x20)<<8 | uint32(w[2]|0x20) {
+	case 'j'<<16 | 'a'<<8 | 'n':
+		n = 1
+	case 'f'<<16 | 'e'<<8 | 'b':
+		n = 2
+	case 'm'<<16 | 'a'<<8 | 'r':
+		n = 3
+	case 'a'<<16 | 'p'<<8 | 'r':
+		n = 4
+	case 'm'<<16 | 'a'<<8 | 'y':
+		n = 5
+	case 'j'<<16 | 'u'<<8 | 'n':
+		n = 6
+	case 'j'<<16 | 'u'<<8 | 'l':
+		n = 7
+	case 'a'<<16 | 'u'<<8 | 'g':
+		n = 8
+	case 's'<<16 | 'e'<<8 | 'p':
+		n = 9
+	case 'o'<<16 | 'c'<<8 | 't':
+		n = 10
+	case 'n'<<16 | 'o'<<8 | 'v':
+		n = 11
+	case 'd'<<16 | 'e'<<8 | 'c':
+		n = 12
+	default:
+		return 0 // most words
 	}
-	return 0
+	if len(w) > 3 && strings.ToLower(w) != months[n-1] {
+		return 0
+	}
+	return n
 }

@@ -16,6 +16,7 @@ type listWriter struct {
 	salt   writer // makes values of different segments differ
 	shards []shard
 	out    writer
+	body   writer // of the list that was added last
 	first  string
 	last   string
 }
@@ -28,9 +29,10 @@ func (w *listWriter) add(term string, list []rank.Posting) {
 	n := common(term, w.last)
 	w.out.number(n)
 	w.out.text(term[n:])
-	var body writer
-	writeList(&body, list)
-	w.out.text(string(body))
+	w.body = w.body[:0]
+	writeList(&w.body, list)
+	w.out.number(len(w.body))
+	w.out = append(w.out, w.body...)
 	if w.last = term; len(w.out) >= shardBytes {
 		w.flush()
 	}

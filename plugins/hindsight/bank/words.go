@@ -1,10 +1,13 @@
 package bank
 
 import (
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // What a byte is to a word.
@@ -26,24 +29,46 @@ var kindOf = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// wordsOf are the runs of letters and digits of a text.
-func wordsOf(text string) []string {
-	words := make([]string, 0, len(text)/6+1)
-	for i := 0; i < len(text); {
+// nextWord is where the first run of letters and digits from a place of a text on begins and ends: at the end of the
+// text where there is none.
+func nextWord(text string, from int) (start, end int) {
+	for i := from; i < len(text); {
 		if kindOf[text[i]] == outside {
 			i++
 			continue
 		}
-		end := wordEnd(text, i)
-		if end == i {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
-			continue
+		if kindOf[text[i]] == inside { // most words are of ASCII, and a call takes a guest as long as a short word
+			end = plainEnd(unsafe.Slice(unsafe.StringData(text), len(text)), i)
+			if end == len(text) || kindOf[text[end]] == outside {
+				return i, end
+			}
 		}
-		words = append(words, text[i:end])
-		i = end
+		if end = wordEnd(text, i); end > i {
+			return i, end
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
 	}
-	return words
+	return len(text), len(text)
+}
+
+// plainEnd is where the letters and digits of ASCII end that begin at pos. It reads eight at a time.
+func plainEnd(text []byte, pos int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; pos+8 <= len(text); pos += 8 {
+		x := unaligned.Load(text, pos)
+		low := x &^ highs // what is added to a byte does not reach the next one
+		small := low | 0x20*ones
+		letters := (small + (0x80-'a')*ones) &^ (small + (0x7f-'z')*ones)
+		digits := (low + (0x80-'0')*ones) &^ (low + (0x7f-'9')*ones)
+		if others := ^((letters | digits) &^ x) & highs; others != 0 {
+			return pos + bits.TrailingZeros64(others)/8
+		}
+	}
+	for pos < len(text) && kindOf[text[pos]] == inside {
+		pos++
+	}
+	return pos
 }
 
 // wordEnd is where the letters and digits end that begin at from.
@@ -53,7 +78,7 @@ func wordEnd(text string, from int) (end int) {
 		case outside:
 			return end
 		case inside:
-			end++
+			end = plainEnd(unsafe.Slice(unsafe.StringData(text), len(text)), end)
 		case wide:
 			r, size := utf8.DecodeRuneInString(text[end:])
 			if !clip.IsHan(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {

@@ -200,6 +200,7 @@ func (n *code) leave(r *run) {
 	switch {
 	case i == nil:
 	case i.before != nil:
+		i.before.memory.used(i.memory)
 		n.pool.retire(i)
 	default:
 		i.close()

@@ -11,7 +11,7 @@
 // at the time, is fuel.go. Memory lies outside of Go's
 // heap, in slots that are used again (memory.go, slots.go). The first run leaves a
 // snapshot of the guest as it was after _initialize, which later instances are
-// restored from (snapshot.go, image.go); a module whose state is not all in its
+// restored from (snapshot.go, image.go, ahead_linux.go); a module whose state is not all in its
 // memory and globals has none (initstate.go). What waits for calls is bounded for
 // all plugins together (pool.go, idle.go).
 package sandbox

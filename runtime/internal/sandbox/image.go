@@ -55,6 +55,13 @@ func (m *image) restore(to *linear) error {
 	return nil
 }
 
+// used looks at a memory that it was restored to, after its call.
+func (m *image) used(by *linear) {
+	if m != nil && m.file != nil {
+		m.file.used(by, m.size)
+	}
+}
+
 // discard gives back what the image holds. What was restored stays.
 func (m *image) discard() {
 	if m != nil && m.file != nil {

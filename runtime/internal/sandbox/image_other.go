@@ -11,4 +11,6 @@ func newMemoryFile([]byte, int, int) (*memoryFile, error) { return nil, errors.E
 
 func (*memoryFile) restore(*linear, int) error { return errors.ErrUnsupported }
 
+func (*memoryFile) used(*linear, int) {}
+
 func (*memoryFile) close() {}
