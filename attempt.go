@@ -141,7 +141,7 @@ func (p *planner) budget(ctx context.Context, source abi.Source) strategies.Budg
 	b := strategies.NewBudget(p.view, p.look.policy.Note, source)
 	b.Note += p.cost(p.injected)
 	b.Read = func(gone []string, edits []abi.Edit) *note.Note { return p.read(ctx, gone, edits).note }
-	b.NeedBeside = func(gone []string, edits []abi.Edit) int { return p.needBeside(ctx, gone, edits) }
+	b.NeedBeside = func(gone []string, edits []abi.Edit) int { return p.needBeside(ctx, gone, edits, source.Type) }
 	return b
 }
 
@@ -468,11 +468,11 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 }
 
 // needBeside returns how many tokens what must not be lost of the messages that go needs beside a note's own.
-func (p *planner) needBeside(ctx context.Context, gone []string, edits []abi.Edit) int {
+func (p *planner) needBeside(ctx context.Context, gone []string, edits []abi.Edit, by abi.SourceType) int {
 	ctx, done := inHostTime(ctx)
 	defer done()
 	in, _ := p.goes(ctx, gone, edits)
-	return in.NeedBeside(ctx, p.look.counter.Text)
+	return in.NeedBeside(ctx, p.look.counter.Text, by == abi.SourceModel)
 }
 
 // heldBeside returns how many tokens of the target a plugin that answers with a list must leave for that.
@@ -481,7 +481,7 @@ func (p *planner) heldBeside(ctx context.Context) int {
 	if b.Beside == 0 || !p.look.hooks.HasCompactor() {
 		return 0
 	}
-	return min(b.Beside, p.needBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil))
+	return min(b.Beside, p.needBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil, longestSource.Type))
 }
 
 // original returns message i of the view as it came to the session.

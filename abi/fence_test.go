@@ -197,7 +197,7 @@ func TestDefuseAnywhere(t *testing.T) {
 }
 
 // controlWord is some of those that Defuse breaks up.
-var controlWord = regexp.MustCompile(`</?(s|bos|eos|(start|end)_of_turn|tool_call|SYS)>|\[/?(INST|TOOL_CALLS)\]|<(\w+:)?invoke[ >]`)
+var controlWord = regexp.MustCompile(`</?(s|tool_call|SYS)>|<(bos|eos|(start|end)_of_turn)>|\[/?(INST|TOOL_CALLS)\]|<(\w+:)?invoke[ >]`)
 
 func checkDefused(t interface{ Fatalf(string, ...any) }, s string) {
 	switch {

@@ -33,9 +33,11 @@ const (
 // as it sees what stands around: where the commands that an agent wrote down are
 // answered in the role of the user, the answers end with a shell's prompt; a
 // command that a harness answered itself has the output behind it; and what stands before
-// the end of examples is one.
+// the end of examples is one. A message without content is nobody's, unless all are without it: bodies are then left
+// out, as for plugins that ask for them.
 func Origins(msgs []Message) []Origin {
 	origins, answered := make([]Origin, len(msgs)), false
+	bodies := slices.ContainsFunc(msgs, func(m Message) bool { return !m.empty() })
 	for i := range msgs {
 		m := &msgs[i]
 		origins[i] = m.origin()
@@ -43,6 +45,9 @@ func Origins(msgs []Message) []Origin {
 			origins[i] = FromCommand
 		}
 		if origins[i] == FromPerson && (isCommand(m.Text()) && answersLocally(msgs[i+1:]) || asksForHelp(m, msgs[i+1:])) {
+			origins[i] = FromHarness
+		}
+		if origins[i] == FromPerson && bodies && m.empty() {
 			origins[i] = FromHarness
 		}
 		answered = answered || m.Role == RoleAssistant
@@ -123,6 +128,9 @@ func (m *Message) origin() Origin {
 // reminders, demonstrations, instruction files. See [Message.Words].
 func (m *Message) IsPerson() bool { return m.origin() == FromPerson }
 
+// empty reports whether a message has no content.
+func (m *Message) empty() bool { return m.Content.text == "" && m.Content.parts == nil }
+
 // isUser reports whether m has the role of the user, and no kind.
 func (m *Message) isUser() bool { return m.Role == RoleUser && m.Kind == "" }
 
@@ -145,6 +153,9 @@ func (m *Message) words() (string, Origin) {
 	if text == "" {
 		if slices.ContainsFunc(parts, func(p Part) bool { return p.Type != "text" }) {
 			return "", FromPerson // an image
+		}
+		if m.empty() {
+			return "", FromPerson // or a body that is left out, see [Origins]
 		}
 		return "", FromHarness // nobody said anything
 	}

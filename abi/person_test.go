@@ -21,7 +21,7 @@ func TestOrigins(t *testing.T) {
 		"--------------------- END OF EXAMPLE ---------------------\n\n"
 	for _, tc := range []struct{ why, text, want, words string }{
 		{"words", "Mend the lease.", "person", "Mend the lease."},
-		{"nothing", "", "harness", ""},
+		{"nothing, which may be a body that is left out", "", "person", ""},
 		{"blanks", " \n\t", "harness", ""},
 		{"words with a comparison", "Is 3 <4?", "person", "Is 3 <4?"},
 		{"a reminder", "<system-reminder>Be brief.</system-reminder>", "harness", ""},
@@ -104,6 +104,25 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("with a kind: from %s", names[got])
 			}
 		})
+	}
+}
+
+// TestNothingSaid: a message without content is nobody's beside others that have some. Where none has, as in a list
+// without bodies, all of the user's are taken for a person's.
+func TestNothingSaid(t *testing.T) {
+	features.Proves(t, "K10")
+	say := func(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+	for _, tc := range []struct {
+		msgs []abi.Message
+		want []abi.Origin
+	}{
+		{[]abi.Message{say(""), say("Mend it.")}, []abi.Origin{abi.FromHarness, abi.FromPerson}},
+		{[]abi.Message{say(""), say(" ")}, []abi.Origin{abi.FromHarness, abi.FromHarness}},
+		{[]abi.Message{say(""), say("")}, []abi.Origin{abi.FromPerson, abi.FromPerson}},
+	} {
+		if got := abi.Origins(tc.msgs); !slices.Equal(got, tc.want) {
+			t.Errorf("%+v: %v, want %v", tc.msgs, got, tc.want)
+		}
 	}
 }
 

@@ -257,9 +257,10 @@ func checkPreparation(t *rapid.T, v *strategies.View, p *strategies.Ready, keep 
 	if p.Previous != "" && len(gone) == 0 || p.SplitTurn != (len(p.TurnPrefix) > 0) {
 		t.Fatalf("previous %q, %d messages that are not read, split: %v", p.Previous, len(gone), p.SplitTurn)
 	}
+	persons := abi.Persons(v.Messages)
 	for _, u := range p.TurnPrefix {
 		for i := u[0] + 1; i < p.Cut; i++ {
-			if v.Messages[i].IsPerson() {
+			if persons[i] {
 				t.Fatalf("the turn's first part has a turn's beginning at %d", i)
 			}
 		}

@@ -15,16 +15,18 @@ const longWords = 1000
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
 // all failures, all rules and lists of long messages of persons, and what agents decided or tried in vain to be
-// written, whatever the other parts leave. It reads nothing else off the messages, so that it costs less than [Build].
-// Once ctx is done it is of no use.
-func (s Session) NeedBeside(ctx context.Context, count func(string) int) int {
+// written, whatever the other parts leave. Told: a summary tells what they decided. It reads nothing else off the
+// messages, so that it costs less than [Build]. Once ctx is done it is of no use.
+func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
 	origins := abi.Origins(s.Messages)
 	memory := cmp.Or(s.Memory, new(Memory))
 	need, found := 0, 0
 	for i := range s.Messages {
 		if m := &s.Messages[i]; s.Gone[i] {
 			need += memory.rulesNeed(m, origins[i] == abi.FromPerson, count)
-			found += memory.foundNeed(m, count)
+			if !told {
+				found += memory.foundNeed(m, count)
+			}
 		}
 	}
 	if need > 0 {

@@ -151,7 +151,7 @@ func manyFailures(n int) (msgs []abi.Message) {
 func TestManyFailures(t *testing.T) {
 	features.Proves(t, "I4", "I10")
 	went := gone(session("Mend it.", manyFailures(250)))
-	beside := went.NeedBeside(t.Context(), byRune)
+	beside := went.NeedBeside(t.Context(), byRune, false)
 	text := build(went).Render(note.Options{Budget: 3000, Beside: beside, Count: byRune})
 	for i := range 250 {
 		if line := fmt.Sprintf("no member named 'kw_%d' in 'struct lease'", i); !strings.Contains(text, line) {
@@ -168,7 +168,7 @@ func TestNeedBeside(t *testing.T) {
 	n := build(went)
 	for _, budget := range []int{200, 1000, 3000, 20_000} {
 		t.Run(fmt.Sprintf("%d tokens", budget), func(t *testing.T) {
-			beside := went.NeedBeside(t.Context(), byRune)
+			beside := went.NeedBeside(t.Context(), byRune, false)
 			text := n.Render(note.Options{Budget: budget, Beside: beside, Count: byRune})
 			if got := byRune(text); got > budget+beside {
 				t.Errorf("%d tokens, %d and %d are allowed", got, budget, beside)

@@ -142,7 +142,7 @@ func TestReasons(t *testing.T) {
 			said("Done."))
 		for round := range 2 {
 			went := gone(session(parts...))
-			text := write(went, note.Options{Budget: 1200, Beside: went.NeedBeside(t.Context(), byRune), Count: byRune})
+			text := write(went, note.Options{Budget: 1200, Beside: went.NeedBeside(t.Context(), byRune, false), Count: byRune})
 			for _, words := range reasons {
 				if !strings.Contains(text, words) {
 					t.Errorf("closing words %v, round %d: %q is not told in\n%s", closing, round, words, text)

@@ -246,7 +246,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	failed := n.failedMost(budget)
 	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), n.namesMost())+failed-extra.thread, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
-	b := n.body(p, budget, extra.thread, max(o.Beside/2, o.Beside-needOf(n.failed)), len(recall) == 0)
+	b := n.body(p, budget, extra.thread, max(o.Beside/2, o.Beside-needOf(n.failed)), summary == "", len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
 		p.put(lines...)
 	}
@@ -296,7 +296,7 @@ type body struct {
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
 // rules; what was done; how it stands; and what else came of the words. For rules, and for what the agent decided or
 // tried in vain, there are tokens beside the budget.
-func (n *Note) body(p parts, budget, extra, beside int, alone bool) (b body) {
+func (n *Note) body(p parts, budget, extra, beside int, reasons, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, n.repeats, p.count)
 	v.alone, b.thread = alone, v
@@ -344,7 +344,9 @@ func (n *Note) body(p parts, budget, extra, beside int, alone bool) (b body) {
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
-	b.beside += addReasons(v, max(0, min(mostFound, beside-b.beside)))
+	if reasons { // else a summary tells them
+		b.beside += addReasons(v, max(0, min(mostFound, beside-b.beside)))
+	}
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	unfold(v)
 	if isBeside(n, budget) {

@@ -51,7 +51,7 @@ func TestReason(t *testing.T) {
 		{"a mark and no words", "× ×", ""},
 		{"a test of Maven", "[INFO] Scanning\n[ERROR] Tests run: 4, Failures: 1, Errors: 0\n[ERROR] Failures: \n" +
 			"[ERROR]   CartTest.merges:33 expected: <2> but was: <3>\n[INFO] BUILD FAILURE",
-			"[ERROR]   CartTest.merges:33 expected: <2> but was: <3>"},
+			"CartTest.merges:33 expected: <2> but was: <3>"},
 		{"what Maven says behind it", "[INFO] Scanning\n[ERROR] To see the full stack trace, re-run with -e.", ""},
 		{"nothing", "FAIL", ""},
 	} {
