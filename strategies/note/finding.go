@@ -71,7 +71,7 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 			begin := end + strings.Index(line[end:], s)
 			behind := end == begin-1 // one blank behind the sentence before it
 			end = begin + len(s)
-			if strings.HasSuffix(s, "?") || !is(s) {
+			if strings.HasSuffix(s, "?") || !is(s) || isTold(list, i, s) {
 				continue
 			}
 			text, begins, weight := s, begin == 0, weightOf(s)
@@ -91,6 +91,11 @@ func sentencesThat(text string, is func(string) bool) (list []finding) {
 		}
 	}
 	return list
+}
+
+// isTold reports whether the last of a list tells a sentence too that stands behind its own in a line.
+func isTold(list []finding, i int, s string) bool {
+	return i > 0 && len(list) > 0 && strings.HasSuffix(list[len(list)-1].text, " "+s)
 }
 
 // mayFind reports whether a text has words by which a sentence may be a finding.
@@ -143,7 +148,7 @@ func foundIn(line string) []string {
 // reasons reports whether a sentence says what is so for the sake of what, or against what. What it is about to look at
 // says nothing of that.
 func reasons(s string) bool {
-	if strings.HasSuffix(s, ":") || intends().MatchString(s) && !wills().MatchString(s) {
+	if strings.HasSuffix(s, ":") || intends().MatchString(s) && !wills().MatchString(s) && !lets(s) {
 		return false
 	}
 	return reasoningWords.says(s+" ") || apart().MatchString(s)
@@ -160,6 +165,9 @@ func decides(text string) bool {
 func tellsFailing(s string) bool {
 	return (failingWords.says(s) || tried().MatchString(s)) && !intends().MatchString(s)
 }
+
+// lets reports whether a sentence says what an agent does next, with the reason, and not what it looks at.
+func lets(s string) bool { return does().MatchString(s) && becauseWords.says(s+" ") }
 
 // findingWords are how agents word what they found out, and what they must not do or could not. decidingWords are how
 // they word what they decided, failingWords that something came to nothing.
@@ -185,7 +193,11 @@ var (
 	// tried is how a sentence begins that says what an agent tried itself.
 	tried = lazy.Regexp(`^((I|We)( have|['’]ve)? )?(also |first )?([Tt]ried|[Aa]ttempted) `)
 	// intends is how a sentence begins that says what an agent is about to do.
-	intends = lazy.Regexp(`^(Let me|Let's|Let’s|Now|Next|I'll|I’ll|I will|I need to|We need to|If|To|Check|Run|Looking|Checking|Reading) `)
+	intends = lazy.Regexp(`^(Let me|Let's|Let’s|Now|Next|I'll|I’ll|I will|I need to|We need to|If|To|Check|Run|` +
+		`Looking|Checking|Reading|Before I|I['’]m( now| also)? \w+ing) `)
+	// does is how a sentence begins that says what an agent is about to change.
+	does = lazy.Regexp(`^(Let me|Let's|Let’s) (add|use|keep|make|move|put|fix|change|update|remove|drop|rename|replace|rewrite|` +
+		`skip|switch|simplify|split|extract|revert|set|store|write|create|delete|disable|enable|ignore|bump|pin) `)
 	// explaining is how a sentence begins that says more of what the one before it found: "I found a bug. It uses both."
 	explaining = lazy.Regexp(`^(It|It['’]s|They|They['’]re|These|Both|That['’]s|That is|This is)\b`)
 	// helping is what a sentence says that tells what helped where something else had come to nothing.
@@ -217,10 +229,40 @@ func withFinding(list []finding, f finding) []finding {
 	return list
 }
 
-// foundLines tell findings, so many in each line at most.
+// onTheWay tells findings in the order in which they were said: those of one weight that stand together in a line. Of
+// what was only found the last count more.
+func onTheWay(list []finding) (lines []string) {
+	earlier := len(lists.Filter(list, func(f finding) bool { return f.weight == found })) - maxFindings
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].weight == list[0].weight && n != earlier {
+			n++
+		}
+		mark := foundMark
+		if list[0].weight == found {
+			if earlier > 0 {
+				mark = earlierMark
+			}
+			earlier -= n
+		}
+		lines, list = append(lines, foundLines(mark, list[:n])...), list[n:]
+	}
+	return lines
+}
+
+// foundLines tell findings, so many in each line at most. What several stand under is told once in a line.
 func foundLines(mark string, list []finding) (lines []string) {
 	for some := range slices.Chunk(list, maxFindings) {
-		lines = append(lines, mark+strings.Join(lists.Map(some, finding.String), foundBreak))
+		under, said := "", make([]string, len(some))
+		for i, f := range some {
+			if f.under == under {
+				f.under = ""
+			} else {
+				under = f.under
+			}
+			said[i] = f.String()
+		}
+		lines = append(lines, mark+strings.Join(said, foundBreak))
 	}
 	return lines
 }
@@ -230,9 +272,15 @@ func isToldBy(line, said string) bool {
 	if !isFound(line) || said == "" {
 		return false
 	}
-	said = clip.OneLine(said)
-	return !slices.ContainsFunc(foundIn(line), func(f string) bool { return !strings.Contains(said, f) })
+	said = plainLine(said)
+	return !slices.ContainsFunc(foundIn(line), func(f string) bool {
+		f = f[max(0, strings.LastIndex(f, leftOutHere)):] // without what it stands under
+		return !strings.Contains(said, plainLine(strings.TrimPrefix(f, leftOutHere)))
+	})
 }
+
+// plainLine is a text on one line without emphasis.
+func plainLine(text string) string { return strings.ReplaceAll(clip.OneLine(text), "**", "") }
 
 // isFound reports whether a line tells what the agent found and decided on the way.
 func isFound(line string) bool {

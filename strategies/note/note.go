@@ -147,7 +147,8 @@ func (r *walk) message(i int) {
 
 // personAt takes a message of a person.
 func (r *walk) personAt(i int) {
-	m := &r.Messages[i]
+	m, asked := &r.Messages[i], r.thread.asked
+	defer func() { r.rules = append(r.rules, agreedTo(asked, m.Words(), r.thread.n)...) }()
 	switch {
 	case r.Gone[i]:
 		r.thread.person(m, "")

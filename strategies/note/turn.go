@@ -405,31 +405,24 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 	return said, fuller, written
 }
 
-// finds adds lines on what the agent found, decided and tried in vain on the way, and on what it decided in its closing
-// words where that is left out of them as they are told.
+// finds adds lines on what the agent found, decided and tried in vain on the way, in the order in which it said so, and
+// on what it decided in its closing words where that is left out of them as they are told. Reasons in a question are
+// what it offers, and no decisions.
 func (t *thread) finds(said string) {
-	closing, told := plain(t.closing), clip.OneLine(said)
-	var weighty, reasons, others, left, beside []finding
+	closing, told, offers := plain(t.closing), clip.OneLine(said), t.memory.asked.of(t.closing, askedOf).options
+	var way, left, beside []finding
 	for _, f := range t.found {
 		closes := strings.Contains(closing, f.text)
 		switch missing := closes && !strings.Contains(told, f.text); {
 		case missing && f.weight == decided && saysFinding(f.text):
 			left = append(left, f)
-		case missing && f.weight == reasoned:
+		case missing && f.weight == reasoned && !offers:
 			beside = append(beside, f)
-		case closes:
-		case f.weight == decided:
-			weighty = append(weighty, f)
-		case f.weight == reasoned:
-			reasons = append(reasons, f)
-		default:
-			others = append(others, f)
+		case !closes:
+			way = append(way, f)
 		}
 	}
-	last := max(0, len(others)-maxFindings)
-	for _, line := range slices.Concat(foundLines(earlierMark, others[:last]), foundLines(foundMark, weighty),
-		foundLines(foundMark, reasons), foundLines(foundMark, others[last:]), foundLines(alsoMark, left),
-		foundLines(alsoMark, beside)) {
+	for _, line := range slices.Concat(onTheWay(way), foundLines(alsoMark, left), foundLines(alsoMark, beside)) {
 		t.add(line)
 	}
 }
