@@ -21,6 +21,14 @@ type todos struct {
 	// finished and open are how many there are beside the list, which a note had no room for.
 	finished, open int
 	below          bool // messages stay below, in which the agent may have changed it
+	before         kept // what the last call changed
+}
+
+// kept is a list as it was before a call, which may fail.
+type kept struct {
+	call           string
+	list           []todo
+	finished, open int
 }
 
 type todo struct {
@@ -221,6 +229,12 @@ var planTools = []string{"updateplan", "setplan"}
 // write_todos, update_plan, TaskCreate and what is called alike.
 func (ts *todos) call(c *abi.ToolCall) {
 	name := toolName(c)
+	was := kept{c.ID, slices.Clone(ts.list), ts.finished, ts.open}
+	defer func() {
+		if ts.finished != was.finished || ts.open != was.open || !slices.Equal(ts.list, was.list) {
+			ts.before = was
+		}
+	}()
 	switch {
 	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
 		ts.single(name, c)
@@ -277,8 +291,15 @@ func (ts *todos) single(name string, c *abi.ToolCall) {
 	}
 }
 
-// result reads the number that a todo got.
+// result reads the number that a todo got. Of a call that failed the list is as it was before.
 func (ts *todos) result(m *abi.Message) {
+	if was := ts.before; m.ToolCallID != "" && m.ToolCallID == was.call {
+		first, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
+		if ts.before = (kept{}); m.IsError || toolcall.IsFailure(first) {
+			ts.list, ts.finished, ts.open = was.list, was.finished, was.open
+			delete(ts.made, m.ToolCallID)
+		}
+	}
 	i, ok := ts.made[m.ToolCallID]
 	if !ok || i >= len(ts.list) {
 		return

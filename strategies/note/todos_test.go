@@ -136,3 +136,21 @@ func TestTodosThatChangeInWhatStays(t *testing.T) {
 		})
 	}
 }
+
+// TestTodosOfACallThatFailed: todo state is what the tool keeps: a call that it refused changes nothing.
+func TestTodosOfACallThatFailed(t *testing.T) {
+	features.Proves(t, "A6")
+	list := func(name string) map[string]any {
+		return map[string]any{"todos": []any{map[string]any{"content": name, "status": "pending"}}}
+	}
+	for why, refused := range map[string][]abi.Message{
+		"by the mark of an error": called("TodoWrite", list("Ship it."), "not now", true),
+		"by its words":            called("TodoWrite", list("Ship it."), "Error: invalid status", false),
+	} {
+		text := render(session("Mend it.", called("TodoWrite", list("Write the parser."), "ok", false), refused, said("Done.")),
+			note.Options{})
+		if got := todosOf(text); !slices.Equal(got, []string{"- [ ] Write the parser."}) {
+			t.Errorf("%s: %q", why, got)
+		}
+	}
+}
