@@ -446,8 +446,7 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	in = note.Session{Memory: p.found, Instructions: p.look.instructions}
 	in.Messages, in.Gone = make([]abi.Message, 0, len(view.Messages)), make([]bool, 0, len(view.Messages))
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
-	for i := range view.Messages {
-		m := view.Messages[i]
+	for i, m := range view.Messages {
 		if m.Kind.Internal() {
 			continue // no model is to read it, and a note is read by one
 		}
@@ -464,7 +463,8 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 	if ctx.Err() != nil {
 		in = note.Session{} // the time is up: what was read is of no use
 	}
-	return in, worthSaying(cost, earlier, p.view.Window)
+	words := in.WordsNeed(p.look.counter.Text)
+	return in, max(worthSaying(cost, earlier, p.view.Window), min(cost*9/10, 2*words))
 }
 
 // needBeside returns how many tokens what must not be lost of the messages that go needs beside a note's own.

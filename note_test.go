@@ -264,3 +264,60 @@ func noise(r *rand.Rand, words int) string {
 	}
 	return b.String()
 }
+
+// TestWordsOfPersonsThroughManualCompactions: what persons said stays whole through any number of compactions that
+// somebody asks for, in a window that is never full.
+func TestWordsOfPersonsThroughManualCompactions(t *testing.T) {
+	features.Proves(t, "N13")
+	c, r, window := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(3, 4)), 200_000
+	long := func(statements ...string) (text string) {
+		for _, s := range statements {
+			text += s + " " + strings.Repeat("It was like that in spring as well, as far as I remember it. ", 4)
+		}
+		return strings.TrimSpace(text)
+	}
+	said := []string{
+		long("The nightly run belongs to Svenja, so talk to her before its schedule moves.",
+			"It's good enough when the March file goes through without a single skipped row.",
+			"Never mail customers from the test system.", "We keep two columns for the name."),
+		"Nothing gets rolled out on a Thursday.", "Two it is, then.",
+		long("What customers see on the status page must stay as it is today.", "Ravi owns the parser.",
+			"Use tabs in makefiles.", "Prices are always integers in cents."),
+		"One attempt and then a loud failure please.", "Treat the vendor folder as read-only.",
+		"Ticket OPS-4471 belongs to Priya from now."}
+	var kept []string
+	list := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")},
+		{ID: "task", Role: abi.RoleUser, Content: abi.Text("Help me with the importer.")}}
+	for round := range 36 {
+		words := fmt.Sprintf("Go on with part %d.", round)
+		if round < len(said) {
+			words = said[round]
+			for _, s := range strings.SplitAfter(words, ". ") {
+				if s = strings.TrimSpace(s); !strings.HasPrefix(s, "It was like") {
+					kept = append(kept, s)
+				}
+			}
+		}
+		list = append(list, abi.Message{ID: fmt.Sprintf("u%d", round), Role: abi.RoleUser, Content: abi.Text(words)})
+		for k := range 3 {
+			id := fmt.Sprintf("%d-%d", round, k)
+			list = append(list, ranCommand(id, "cat src/f"+id+".go", noise(r, 150))...)
+		}
+		list = append(list, abi.Message{ID: fmt.Sprintf("a%d", round), Role: abi.RoleAssistant,
+			Content: abi.Text("Done so far. " + noise(r, 20))})
+		if round%3 < 2 {
+			continue
+		}
+		list = compact(t, c, kagewasm.Request{Messages: list, Force: true,
+			Session: abi.Session{ContextWindow: &window}}).Messages
+		var shown strings.Builder
+		for i := range list {
+			shown.WriteString(list[i].Text() + "\n")
+		}
+		for _, s := range kept {
+			if !strings.Contains(shown.String(), s) {
+				t.Fatalf("round %d: %q is gone", round, s)
+			}
+		}
+	}
+}

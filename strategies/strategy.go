@@ -119,13 +119,10 @@ const (
 	tightLeast = 300
 	tightMost  = 0.05
 	freeShare  = 2. / 3
-	// A note that has persons' words whole takes wordsTimes the tokens of those words, with aroundWords
-	// added for each message. At most maxWords tokens of a message count. For that the note takes
-	// wordsPart of the target at most.
+	// A note that has persons' words whole takes wordsTimes the tokens that these need. For that the note
+	// takes wordsPart of the target at most.
 	// It also takes maxAnswered tokens at most of what the newest words answer.
 	wordsTimes  = 3
-	aroundWords = 8
-	maxWords    = 300
 	maxAnswered = 1000
 	wordsPart   = 0.35
 	// askedShare is what a note may cost of a target that somebody named, as one part of
@@ -219,12 +216,11 @@ func defaultHost(total, target int) int {
 // wordsHost returns how many tokens the host may have in a note so that the words of persons which may
 // go stand in it. They are a small part of a session, and matter more than anything else in it.
 func (v *View) wordsHost() int {
-	words, reply := 0, 0
-	for i, person := range abi.Persons(v.Messages) {
-		if person && !v.stays(i) {
-			words += min(v.Tokens[i], maxWords) + aroundWords
-		}
+	goes := note.Session{Messages: v.Messages, Gone: make([]bool, len(v.Messages))}
+	for i := range goes.Gone {
+		goes.Gone[i] = !v.stays(i)
 	}
+	words, reply := goes.WordsNeed(v.Count.Text), 0
 	if u := answered(v); u != nil {
 		reply = min(v.UnitTokens(u), maxAnswered)
 	}
