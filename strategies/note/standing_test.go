@@ -433,3 +433,25 @@ func TestWordsOnChecksElsewhere(t *testing.T) {
 		text = render(session(summary(text)), note.Options{})
 	}
 }
+
+// TestWhatOnlySeemsToLook: no note says that the agent only looked where a tool whose name says so did more.
+func TestWhatOnlySeemsToLook(t *testing.T) {
+	features.Proves(t, "N13")
+	for _, tc := range []struct {
+		tool, key, value string
+		looks            bool
+	}{
+		{"mcp__postgres__query", "sql", "DELETE FROM users", false}, {"mcp__postgres__query", "sql", "SELECT 1", true},
+		{"mcp__playwright__browser_click", "element", "Buy now", false}, {"find_or_create_user", "name", "ann", false},
+		{"mcp__playwright__browser_snapshot", "page", "1", true}, {"fetch", "method", "DELETE", false},
+		{"fetch", "method", "GET", true}, {"bash", "command", "awk -i inplace '{print}' f.txt", false},
+		{"bash", "command", "awk '{print > \"x\"}' f.txt", false}, {"bash", "command", "sed -n 'w out.txt' f.txt", false},
+		{"bash", "command", "tree -o out.txt", false}, {"bash", "command", "sed -n '1,9p' f.txt", true},
+	} {
+		text := render(session("Look.", called(tc.tool, map[string]any{tc.key: tc.value}, "ok", false), said("Done.")),
+			note.Options{})
+		if got := strings.Contains(text, "has changed nothing so far"); got != tc.looks {
+			t.Errorf("%s %s: it only looked: %v", tc.tool, tc.value, got)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -307,8 +308,7 @@ var searches = set.Of(wordLists["searches"]...)
 
 // Searches reports whether the tool looks for something in the files below a folder, or lists them, and reads none.
 func (a *Action) Searches() bool {
-	parts := strings.FieldsFunc(a.plain(), func(r rune) bool { return strings.ContainsRune("_-.", r) })
-	return slices.ContainsFunc(parts, func(part string) bool { return searches[part] })
+	return slices.ContainsFunc(parts(a.plain()), func(part string) bool { return searches[part] })
 }
 
 // looks reports whether the tool changes nothing that lasts, by its name or by the
@@ -322,5 +322,30 @@ func (a *Action) looks(name string) bool {
 		word = name[:i]
 	}
 	i := strings.IndexFunc(a.Tool[1:], unicode.IsUpper) // "ReadFile"
+	does := func(part string) bool { return doers[part] }
+	if a.asksForMore() || !lookers[name] && slices.ContainsFunc(parts(name), does) {
+		return false
+	}
 	return lookers[name] || readers[word] || i > 0 && readers[strings.ToLower(a.Tool[:i+1])]
 }
+
+// parts are the words of the name of a tool.
+func parts(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_-.", r) })
+}
+
+// asksForMore reports whether the arguments of a tool that looks ask it for more: by a statement that changes a
+// database, or by a request that changes something.
+func (a *Action) asksForMore() bool {
+	return slices.ContainsFunc(a.Args, func(arg Arg) bool {
+		return statement().MatchString(arg.Value) ||
+			strings.EqualFold(arg.Key, "method") && request().MatchString(arg.Value)
+	})
+}
+
+var (
+	// statement is one that changes a database, request the method of one that changes what it asks for.
+	statement = lazy.Regexp(`(?i)^\s*(insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+\w+|alter\s+\w+|` +
+		`create\s+(table|index|view|database|schema|user|role)|truncate|merge\s+into|grant|revoke)\b`)
+	request = lazy.Regexp(`(?i)^(post|put|patch|delete)$`)
+)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
@@ -29,6 +30,7 @@ var (
 	looksNot     = set.Of(wordLists["looks not"]...)
 	lookers      = set.Of(wordLists["looks"]...)
 	readers      = set.Of(wordLists["reads"]...)
+	doers        = set.Of(wordLists["acts in names"]...)
 	silent       = set.Of(wordLists["silent"]...)
 	asks         = set.Of(wordLists["asks"]...)
 	agents       = set.Of(wordLists["agents"]...)
@@ -76,6 +78,23 @@ func (a *Action) steps() {
 	}
 }
 
+// writes reports whether a word of a program that looks has it write files: awk that prints into one, or changes them
+// in place, and sed that writes lines out.
+func writes(program, word string) bool {
+	switch program {
+	case "awk", "gawk":
+		return word == "inplace" || strings.Contains(word, ">")
+	case "sed":
+		return writesOut().MatchString(word)
+	case "tree":
+		return word == "-o"
+	}
+	return false
+}
+
+// writesOut is a script of sed that writes into a file.
+var writesOut = lazy.Regexp(`(^|[;/0-9gp ])w \S`)
+
 // OnlyLooks reports whether the script reads files or looks for something in them, and does nothing else.
 func (a *Action) OnlyLooks() bool {
 	looks := false
@@ -86,7 +105,7 @@ func (a *Action) OnlyLooks() bool {
 		}
 		if len(c.Words) == 0 || slices.ContainsFunc(c.Words, func(w string) bool {
 			option, _, _ := strings.Cut(w, "=")
-			return looksNot[option]
+			return looksNot[option] || writes(c.Words[0], option)
 		}) ||
 			slices.ContainsFunc(a.Steps, func(s Step) bool { return s.At == i && s.Kind != Shows }) {
 			return false
