@@ -270,7 +270,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (
 		}
 		verdict, err := firewall.Apply(against, full)
 		if smaller, ok := p.smallerNote(tokens, verdict, err); ok {
-			host, beside = smaller-min(beside*smaller/(host+beside), smaller/2), min(beside*smaller/(host+beside), smaller/2)
+			host, beside = smallerRoom(smaller, host, beside)
 			continue
 		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}

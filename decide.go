@@ -284,6 +284,12 @@ func worthSaying(cost, earlier, window int) int {
 	return (cost + min(earlier, beside)) / 2
 }
 
+// smallerRoom parts the tokens of a smaller note: the host keeps its share, and what it had up to half of them.
+func smallerRoom(smaller, host, beside int) (int, int) {
+	host = min(host, max(smaller*host/max(1, host+beside), smaller/2))
+	return host, min(beside, smaller-host)
+}
+
 // canWait reports whether nobody asked for a compaction, and the request fits without.
 func canWait(l *look, v *strategies.View) bool {
 	return !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= v.Window &&

@@ -24,11 +24,11 @@ func (brief) Complete(_ context.Context, r abi.ModelRequest) (abi.ModelResponse,
 
 // TestTargetsAreMonotoneWithAModel: what a summary does not use of the room that was left for
 // it goes to messages that stay, and what those leave to the note: on every session a larger
-// target leaves as much or more, and what is left comes near it. Where little more goes than is
-// summarized at once at least, the target does not decide.
+// target leaves as much or more, but for the few tokens by which a note is shorter than it may be, and what is left
+// comes near it. Where little more goes than is summarized at once at least, the target does not decide.
 func TestTargetsAreMonotoneWithAModel(t *testing.T) {
 	features.Proves(t, "K2", "K25")
-	const windowMessages = 20
+	const windowMessages, slack = 20, 16
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Model: brief{}})
 	long := shared.Glob(t, "data", "sessions", "entireio-cli__claude-51-a265047d72-3.jsonl")
 	for _, path := range append(corpus(t), long...) {
@@ -49,7 +49,7 @@ func TestTargetsAreMonotoneWithAModel(t *testing.T) {
 				if len(r.Superseded) <= 2*windowMessages { // as many go at once, whatever the target is
 					continue
 				}
-				if r.TokensAfter < before {
+				if r.TokensAfter < before-slack {
 					t.Errorf("target %d leaves %d tokens, a smaller one %d: %s", target, r.TokensAfter, before, r.Reason)
 				}
 				before = r.TokensAfter

@@ -22,6 +22,9 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 	memory := cmp.Or(s.Memory, new(Memory))
 	need, found := 0, 0
 	for i := range s.Messages {
+		if ctx.Err() != nil {
+			return 0
+		}
 		if m := &s.Messages[i]; s.Gone[i] {
 			need += memory.rulesNeed(m, origins[i] == abi.FromPerson, count)
 			if !told {
