@@ -19,6 +19,15 @@ func TestAgreedLists(t *testing.T) {
 	want := "- [2] Agreed to, as the agent wrote it:\n- [2] [ ] flags are parsed with pflag\n" +
 		"- [2] [ ] exit code 3 on a partial export\n- [2] it finishes under 4.5 s\n" +
 		"- [2] a closed socket is retried 3 times"
+	// What a person answers stays below: the list was not what they said yes to.
+	other := session("Plan it.", said(list), "Hm.", said("Shall I take the other socket?"), "yes")
+	s := gone(other)
+	for i := len(s.Gone) - 2; i < len(s.Gone); i++ {
+		s.Gone[i] = false
+	}
+	if text := write(s, note.Options{}); strings.Contains(text, "Agreed to") {
+		t.Errorf("what stays was answered: %s", text)
+	}
 	for answer, agreed := range map[string]bool{"yes, exactly these, go on": true, "approved. Now do task 3": true,
 		"no, drop the second one": false, "yes, but without the second one": false,
 		"What is the socket for?": false} {

@@ -147,8 +147,8 @@ func (r *walk) message(i int) {
 
 // personAt takes a message of a person.
 func (r *walk) personAt(i int) {
-	m, asked := &r.Messages[i], r.thread.asked
-	defer func() { r.rules = append(r.rules, agreedTo(asked, m.Words(), r.thread.n)...) }()
+	m := &r.Messages[i]
+	defer func() { r.rules = append(r.rules, agreedTo(r.askedBefore(i), m.Words(), r.thread.n)...) }()
 	switch {
 	case r.Gone[i]:
 		r.thread.person(m, "")
@@ -159,6 +159,19 @@ func (r *walk) personAt(i int) {
 		r.thread.person(m, staysBelow)
 	}
 	r.rules = append(r.rules, leftOutOf(m, r.Pruned, r.thread.n)...)
+}
+
+// askedBefore is what the agent said last before place i, where that goes: a person answers it there.
+func (r *walk) askedBefore(i int) string {
+	for k := i - 1; k >= 0 && r.origins[k] != abi.FromPerson; k-- {
+		if m := &r.Messages[k]; m.Role == abi.RoleAssistant && m.Text() != "" {
+			if r.Gone[k] {
+				return m.Text()
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // summaryAt takes over what an earlier compaction kept.

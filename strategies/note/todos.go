@@ -229,14 +229,9 @@ var planTools = []string{"updateplan", "setplan"}
 // write_todos, update_plan, TaskCreate and what is called alike.
 func (ts *todos) call(c *abi.ToolCall) {
 	name := toolName(c)
-	was := kept{c.ID, slices.Clone(ts.list), ts.finished, ts.open}
-	defer func() {
-		if ts.finished != was.finished || ts.open != was.open || !slices.Equal(ts.list, was.list) {
-			ts.before = was
-		}
-	}()
 	switch {
 	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
+		ts.remember(c)
 		ts.single(name, c)
 	case strings.Contains(name, "todo") && !strings.Contains(name, "read"), toolcall.HasAny(name, planTools):
 		var doc any
@@ -244,10 +239,16 @@ func (ts *todos) call(c *abi.ToolCall) {
 			return
 		}
 		if list, ok := findList(doc, 0); ok {
+			ts.remember(c)
 			ts.finished, ts.open = 0, 0
 			ts.list = ts.within(list)
 		}
 	}
+}
+
+// remember keeps the list as it is before a call.
+func (ts *todos) remember(c *abi.ToolCall) {
+	ts.before = kept{c.ID, slices.Clone(ts.list), ts.finished, ts.open}
 }
 
 // within leaves what is over the bound out of a list, and counts it: finished ones first.

@@ -100,8 +100,7 @@ func told(lines []string) (parts []string) {
 }
 
 // marksError reports whether a line begins with the mark of an error and says something: "× expected a semicolon" of
-// Biome, "error[E0382]: borrow of moved value" of Rust, "[ERROR]   CartTest.merges:33 expected: <2> but was: <3>" of
-// Maven.
+// Biome, "error[E0382]: borrow of moved value" of Rust, "[ERROR] No such phase" of Maven where it names no place.
 func marksError(line string) bool {
 	for _, mark := range []string{"× ", "✖ "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
