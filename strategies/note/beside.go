@@ -14,32 +14,47 @@ import (
 const longWords = 1000
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, all rules and lists of long messages of persons, and what agents decided or tried in vain to be
-// written, whatever the other parts leave. Told: a summary tells what they decided. It reads nothing else off the
+// all failures, all rules and lists of long messages of persons, what agents decided or tried in vain, and what is
+// finished of their todos to be written, whatever the other parts leave. Told: a summary tells what they decided. It reads nothing else off the
 // messages, so that it costs less than [Build]. Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
 	origins := abi.Origins(s.Messages)
 	memory := cmp.Or(s.Memory, new(Memory))
-	need, found := 0, 0
+	s.Messages, _ = called(s.Messages, origins)
+	s = s.plain(memory)
+	harness := s.harness(ctx, memory)
+	var rules, found int
+	var list todos
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return 0
 		}
-		if m := &s.Messages[i]; s.Gone[i] {
-			need += memory.rulesNeed(m, origins[i] == abi.FromPerson, count)
+		m := &s.Messages[i]
+		if !s.Gone[i] {
+			list.message(m, true, harness)
+			continue
+		}
+		list.message(m, false, harness)
+		switch earlier := new(Note); {
+		case m.Kind == abi.KindSummary:
+			rules += memory.rulesNeedOf(earlier.summary(m.Text()), count)
 			if !told {
-				found += memory.foundNeed(m, count)
+				found += foundNeedOf(m.Text(), count)
 			}
+			list.takeOver(&earlier.todos)
+		case origins[i] == abi.FromPerson:
+			rules += memory.rulesNeed(m.Words(), count)
+		case m.Role == abi.RoleAssistant && !told:
+			found += memory.foundNeed(m.Text(), count)
 		}
 	}
-	if need > 0 {
-		need += count(headRules) + 1
+	need := list.finishedNeed(count) + count(names.HeadFailed+names.HeadErrors) + 2
+	if rules > 0 {
+		need += rules + count(headRules) + 1
 	}
-	s.Messages, _ = called(s.Messages, origins)
-	s = s.plain(memory)
+	need += min(found, mostFound)
 	gone, _ := s.parted()
-	need += min(found, mostFound) + count(names.HeadFailed+names.HeadErrors) + 2
-	return need + needOf(failuresOf(names.Failures(ctx, gone, s.Pruned, s.harness(ctx, memory)), count))
+	return need + needOf(failuresOf(names.Failures(ctx, gone, s.Pruned, harness), count))
 }
 
 // needOf is what failures need, in tokens: the last as they are quoted, older ones in short.
@@ -57,45 +72,44 @@ func needOf(list []failure) (tokens int) {
 // mostFound is what there is at most for what agents decided or tried in vain, in tokens.
 const mostFound = 1000
 
-// foundNeed is what the sentences of an agent need with which it says what it decided or tried in vain, in tokens, and
-// those in an earlier note.
-func (m *Memory) foundNeed(msg *abi.Message, count func(string) int) (need int) {
-	switch {
-	case msg.Kind == abi.KindSummary:
-		for line := range strings.Lines(msg.Text()) {
-			if said, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && isFound(said) {
-				need += count(line)
-			}
-		}
-	case msg.Role == abi.RoleAssistant:
-		for _, f := range m.findings.of(strings.TrimSpace(msg.Text()), findings) {
-			need += count("- "+foundMark+f.String()) + 1
+// foundNeed is what the sentences of an agent need with which it says what it decided or tried in vain, in tokens.
+func (m *Memory) foundNeed(text string, count func(string) int) (need int) {
+	for _, f := range m.findings.of(strings.TrimSpace(text), findings) {
+		need += count("- "+foundMark+f.String()) + 1
+	}
+	return need
+}
+
+// foundNeedOf is what those in an earlier note need.
+func foundNeedOf(note string, count func(string) int) (need int) {
+	for line := range strings.Lines(note) {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && isFound(said) {
+			need += count(line)
 		}
 	}
 	return need
 }
 
-// rulesNeed is what the rules and lists of a long message of a person need, in tokens, and those of an earlier note.
-func (m *Memory) rulesNeed(msg *abi.Message, person bool, count func(string) int) (need int) {
-	add := func(list []rule) {
-		for _, r := range list {
-			need += count("- "+r.String()) + 1
-		}
+// rulesNeed is what the rules and lists of a long message of a person need, in tokens.
+func (m *Memory) rulesNeed(words string, count func(string) int) int {
+	if len(words) <= longWords {
+		return 0
 	}
-	long := func(words string) {
-		if len(words) > longWords {
-			add(m.bindings.of(words, bindings))
-		}
+	return needOfRules(m.bindings.of(words, bindings), count)
+}
+
+// rulesNeedOf is what those need that an earlier note tells.
+func (m *Memory) rulesNeedOf(earlier *former, count func(string) int) int {
+	need := needOfRules(earlier.rules, count)
+	for i := range earlier.turns {
+		need += m.rulesNeed(earlier.turns[i].words, count)
 	}
-	switch {
-	case msg.Kind == abi.KindSummary:
-		earlier := new(Note).summary(msg.Text())
-		add(earlier.rules)
-		for i := range earlier.turns {
-			long(earlier.turns[i].words)
-		}
-	case person:
-		long(msg.Words())
+	return need
+}
+
+func needOfRules(list []rule, count func(string) int) (need int) {
+	for _, r := range list {
+		need += count("- "+r.String()) + 1
 	}
 	return need
 }

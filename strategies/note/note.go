@@ -67,7 +67,7 @@ func Build(ctx context.Context, s Session) *Note {
 	gone, stays := s.parted()
 	found, harness := &memory.found, s.harness(ctx, memory)
 	n := &Note{memory: memory, size: sizeOf(gone), names: names.Build(ctx, gone, s.Pruned, harness, found),
-		todos: todos{made: make(map[string]int)}, loads: loads{memory: memory}}
+		loads: loads{memory: memory}}
 	n.names.Beside(ctx, stays, harness, found)
 	last := lastGone(s.Gone)
 	n.names.Settle(ctx, s.Messages, s.Gone, harness)
@@ -91,6 +91,7 @@ func Build(ctx context.Context, s Session) *Note {
 			n.repeats = n.repeats || persons[i] && !s.Gone[i]
 		}
 	}
+	r.todos.finish()
 	n.turns, n.heard = r.thread.finish(), max(r.thread.n, r.thread.known)
 	n.talk = r.thread.talked * 100 / max(1, n.size)
 	n.steps, n.standing, n.since = lastSteps(r.thread.steps), r.thread.standing, r.thread.since
@@ -132,8 +133,8 @@ func (r *walk) message(i int) {
 		r.personAt(i)
 	case !r.Gone[i]:
 		r.thread.stays(m)
-		r.todos.stays(m)
 		whole := r.before[m.ToolCallID]
+		r.todos.message(cmp.Or(whole, m), true, r.thread.harness)
 		r.thread.stands(cmp.Or(whole, m), whole != nil)
 		r.thread.standing.use.Acted = r.thread.standing.use.Acted || m.Kind == abi.KindSummary // it may tell of more
 	case m.Kind == abi.KindSummary:
@@ -141,7 +142,7 @@ func (r *walk) message(i int) {
 	default:
 		r.thread.message(m, r.origins[i])
 		r.loads.message(m, r.thread.n)
-		r.todos.message(m)
+		r.todos.message(m, false, r.thread.harness)
 	}
 }
 

@@ -11,24 +11,20 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // todos is the todo list of a session, in the state that the agent's own tool
 // last gave it. It is carried word for word.
 type todos struct {
 	list []todo
-	made map[string]int // calls that made one and wait for its number: place in the list
+	// asked are the calls to the tool that wait for their result, by id, in the order of calls. What a tool refused changed
+	// nothing.
+	asked    []*abi.ToolCall
+	answered bool // results say what came of calls
 	// finished and open are how many there are beside the list, which a note had no room for.
 	finished, open int
 	below          bool // messages stay below, in which the agent may have changed it
-	before         kept // what the last call changed
-}
-
-// kept is a list as it was before a call, which may fail.
-type kept struct {
-	call           string
-	list           []todo
-	finished, open int
 }
 
 type todo struct {
@@ -61,7 +57,7 @@ func (ts *todos) least(count func(string) int) int {
 	n := ts.frame(count)
 	for _, t := range ts.list {
 		if t.isOpen() {
-			n += count("- "+t.String()) + 1
+			n += t.cost(count)
 		}
 	}
 	return n
@@ -119,34 +115,40 @@ func (ts *todos) counted(entry string) {
 	}
 }
 
-// todos adds the tasks in order: what is under way and what is open as far as there is room
-// at all, and what is finished, the last first, as far as it fits into the budget. It counts
-// what it leaves out.
-func (p *parts) todos(ts *todos, budget int) {
+// todos adds the tasks in order: what is under way and what is open as far as there is room at all, and what is
+// finished, the last first, as far as it fits into the budget, or into the tokens beside it. It counts what it leaves out.
+// It returns what it took beside the budget.
+func (p *parts) todos(ts *todos, budget, beside int) (took int) {
 	left := p.left - ts.frame(p.count)
 	if ts.none() || left < 0 {
-		return
+		return 0
 	}
 	keep, finished, open := make([]bool, len(ts.list)), ts.finished, ts.open
-	take := func(i, most int) bool {
-		n := p.count("- "+ts.list[i].String()) + 1
-		if keep[i] = n <= min(most, left); keep[i] {
-			left, budget = left-n, budget-n
-		}
-		return keep[i]
-	}
 	for _, state := range []byte{'-', ' '} {
 		for i, t := range ts.list {
-			if t.state == state && !take(i, left) {
+			if t.state != state {
+				continue
+			}
+			if n := t.cost(p.count); n <= left {
+				keep[i], left, budget = true, left-n, budget-n
+			} else {
 				open++
 			}
 		}
 	}
-	budget -= p.count(ts.head())
+	budget = min(budget-p.count(ts.head()), left)
 	for i := len(ts.list) - 1; i >= 0; i-- {
-		if !ts.list[i].isOpen() && !take(i, budget) {
+		if ts.list[i].isOpen() {
+			continue
+		}
+		switch n := ts.list[i].cost(p.count); {
+		case n <= budget:
+			keep[i], budget = true, budget-n
+		case n <= beside-took:
+			keep[i], took = true, took+n
+		default:
+			budget, beside = 0, 0
 			finished++
-			budget = 0
 		}
 	}
 	lines := leftOut(finished, 0)
@@ -156,8 +158,26 @@ func (p *parts) todos(ts *todos, budget int) {
 		}
 	}
 	lines = append(lines, leftOut(0, open)...)
+	p.left += took
 	p.put(ts.head() + "\n- " + strings.Join(lines, "\n- "))
+	return took
 }
+
+// finishedNeed is what those need that are finished, in tokens, up to a bound.
+func (ts *todos) finishedNeed(count func(string) int) (need int) {
+	for _, t := range ts.list {
+		if !t.isOpen() {
+			need += t.cost(count)
+		}
+	}
+	return min(need, mostFinished)
+}
+
+// cost is what a line costs that tells it, in tokens.
+func (t todo) cost(count func(string) int) int { return count("- "+t.String()) + 1 }
+
+// mostFinished is what finished todos may cost beside the budget of a note, in tokens.
+const mostFinished = 600
 
 // maxTodos bounds the list.
 const maxTodos = 50
@@ -194,26 +214,43 @@ func boxState(c byte) byte {
 	return ' '
 }
 
-// message takes the list over from what an agent and its tools say.
-func (ts *todos) message(m *abi.Message) {
+// message takes the list over from what an agent asks of its tool, once the tool did it. Stays: the message stays. What
+// is done in it is not open, and tasks that it makes stand in it alone, as the note after this one would take them over
+// once more.
+func (ts *todos) message(m *abi.Message, stays bool, h outcome.Harness) {
 	for i := range m.ToolCalls {
-		ts.call(&m.ToolCalls[i])
+		if c := &m.ToolCalls[i]; keepsTodos(c) && !(stays && (ts.none() || makesTodo(c))) {
+			ts.asked = append(ts.asked, c)
+		}
 	}
-	if m.Role == abi.RoleTool {
-		ts.result(m)
+	if m.Role != abi.RoleTool {
+		return
+	}
+	for i := len(ts.asked) - 1; i >= 0; i-- {
+		if c := ts.asked[i]; c.ID == m.ToolCallID {
+			ts.asked, ts.answered = slices.Delete(ts.asked, i, i+1), true
+			if o := h.Of(m, h.Does(c)); !o.Failed && !o.Dropped && !outcome.Rejected(m.Text()) {
+				ts.call(c, m.Text())
+			}
+			return
+		}
 	}
 }
 
-// stays brings the list of what goes to the state that messages give it which stay: what is done in them is not open.
-// Tasks that they make stand in them alone, as the note after this one would take them over once more.
-func (ts *todos) stays(m *abi.Message) {
-	if ts.none() {
-		return
-	}
-	for i := range m.ToolCalls {
-		if c := &m.ToolCalls[i]; !strings.Contains(toolName(c), "taskcreate") {
-			ts.call(c)
+// finish takes the list over from calls of a session that tells no results.
+func (ts *todos) finish() {
+	for _, c := range ts.asked {
+		if !ts.answered {
+			ts.call(c, "")
 		}
+	}
+	ts.asked = nil
+}
+
+// takeOver takes the list that an earlier note tells, where it tells one.
+func (ts *todos) takeOver(told *todos) {
+	if !told.none() {
+		ts.list, ts.finished, ts.open = told.list, told.finished, told.open
 	}
 }
 
@@ -225,30 +262,35 @@ func toolName(c *abi.ToolCall) string {
 // planTools are tools that keep a list under another name.
 var planTools = []string{"updateplan", "setplan"}
 
-// call takes the list over from a call to a tool that keeps one: TodoWrite,
-// write_todos, update_plan, TaskCreate and what is called alike.
-func (ts *todos) call(c *abi.ToolCall) {
+// keepsTodos reports whether a call is one to a tool that keeps a list: TodoWrite, write_todos, update_plan, TaskCreate
+// and what is called alike.
+func keepsTodos(c *abi.ToolCall) bool {
 	name := toolName(c)
+	return makesTodo(c) || strings.Contains(name, "taskupdate") ||
+		strings.Contains(name, "todo") && !strings.Contains(name, "read") || toolcall.HasAny(name, planTools)
+}
+
+// makesTodo reports whether a call makes a single one.
+func makesTodo(c *abi.ToolCall) bool { return strings.Contains(toolName(c), "taskcreate") }
+
+// call takes the list over from a call that was made, with this result.
+func (ts *todos) call(c *abi.ToolCall, result string) {
+	var doc any
+	if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
+		return
+	}
+	single, _ := doc.(map[string]any)
 	switch {
-	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
-		ts.remember(c)
-		ts.single(name, c)
-	case strings.Contains(name, "todo") && !strings.Contains(name, "read"), toolcall.HasAny(name, planTools):
-		var doc any
-		if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
-			return
-		}
+	case makesTodo(c):
+		ts.create(single, result)
+	case strings.Contains(toolName(c), "taskupdate"):
+		ts.update(single)
+	default:
 		if list, ok := findList(doc, 0); ok {
-			ts.remember(c)
 			ts.finished, ts.open = 0, 0
 			ts.list = ts.within(list)
 		}
 	}
-}
-
-// remember keeps the list as it is before a call.
-func (ts *todos) remember(c *abi.ToolCall) {
-	ts.before = kept{c.ID, slices.Clone(ts.list), ts.finished, ts.open}
 }
 
 // within leaves what is over the bound out of a list, and counts it: finished ones first.
@@ -265,19 +307,20 @@ func (ts *todos) within(list []todo) []todo {
 	return list[:len(list)-ts.open]
 }
 
-// single makes one todo, or changes one.
-func (ts *todos) single(name string, c *abi.ToolCall) {
-	var doc map[string]any
-	if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
+// create adds one, with the number that its result tells: "Task #3 created".
+func (ts *todos) create(doc map[string]any, result string) {
+	t, ok := todoOf(doc)
+	if !ok || len(ts.list) >= maxTodos {
 		return
 	}
-	if strings.Contains(name, "create") {
-		if t, ok := todoOf(doc); ok && len(ts.list) < maxTodos {
-			ts.made[c.ID] = len(ts.list)
-			ts.list = append(ts.list, t)
-		}
-		return
+	if _, rest, ok := strings.Cut(result, "#"); ok {
+		t.id = rest[:clip.Digits(rest)]
 	}
+	ts.list = append(ts.list, t)
+}
+
+// update changes one.
+func (ts *todos) update(doc map[string]any) {
 	id := fmt.Sprint(firstOf(doc, "taskId", "task_id", "id"))
 	for i := range ts.list {
 		if ts.list[i].id != id {
@@ -289,25 +332,6 @@ func (ts *todos) single(name string, c *abi.ToolCall) {
 		if s, ok := firstOf(doc, "subject", "content").(string); ok && s != "" {
 			ts.list[i].text = oneLine(s, maxEntry)
 		}
-	}
-}
-
-// result reads the number that a todo got. Of a call that failed the list is as it was before.
-func (ts *todos) result(m *abi.Message) {
-	if was := ts.before; m.ToolCallID != "" && m.ToolCallID == was.call {
-		first, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
-		if ts.before = (kept{}); m.IsError || toolcall.IsFailure(first) {
-			ts.list, ts.finished, ts.open = was.list, was.finished, was.open
-			delete(ts.made, m.ToolCallID)
-		}
-	}
-	i, ok := ts.made[m.ToolCallID]
-	if !ok || i >= len(ts.list) {
-		return
-	}
-	delete(ts.made, m.ToolCallID)
-	if _, rest, ok := strings.Cut(m.Text(), "#"); ok {
-		ts.list[i].id = rest[:clip.Digits(rest)]
 	}
 }
 

@@ -143,14 +143,72 @@ func TestTodosOfACallThatFailed(t *testing.T) {
 	list := func(name string) map[string]any {
 		return map[string]any{"todos": []any{map[string]any{"content": name, "status": "pending"}}}
 	}
+	unanswered := called("TodoWrite", list("Ship it."), "", false)[:1]
 	for why, refused := range map[string][]abi.Message{
 		"by the mark of an error": called("TodoWrite", list("Ship it."), "not now", true),
 		"by its words":            called("TodoWrite", list("Ship it."), "Error: invalid status", false),
+		"in a document":           called("TodoWrite", list("Ship it."), `{"error":"invalid"}`, false),
+		"by a person": called("TodoWrite", list("Ship it."),
+			"The user doesn't want to proceed with this tool use. The tool use was rejected", false),
+		"as another call failed": called("TodoWrite", list("Ship it."),
+			"<tool_use_error>Sibling tool call errored</tool_use_error>", false),
+		"not at all": unanswered,
 	} {
 		kept := called("TodoWrite", list("Write the parser."), "ok", false)
 		text := render(session("Mend it.", kept, refused, said("Done.")), note.Options{})
 		if got := todosOf(text); !slices.Equal(got, []string{"- [ ] Write the parser."}) {
 			t.Errorf("%s: %q", why, got)
 		}
+	}
+}
+
+// TestTodosOfCallsAtOnce: of calls that an agent makes at once each is made or refused by itself.
+func TestTodosOfCallsAtOnce(t *testing.T) {
+	features.Proves(t, "A6")
+	made := session(called("TaskCreate", map[string]any{"subject": "Move it."}, "Task #1 created", false),
+		called("TaskCreate", map[string]any{"subject": "Run it."}, "Task #2 created", false))
+	done := func(id string, failed bool) []abi.Message {
+		return called("TaskUpdate", map[string]any{"taskId": id, "status": "completed"}, "as asked", failed)
+	}
+	first, second := done("1", true), done("2", false)
+	both := first[0]
+	both.ToolCalls = append(slices.Clone(both.ToolCalls), second[0].ToolCalls...)
+	text := render(session("Mend it.", made, []abi.Message{both, second[1], first[1]}, said("Done.")), note.Options{})
+	if got := todosOf(text); !slices.Equal(got, []string{"- [ ] #1 Move it.", "- [x] #2 Run it."}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTodosWithoutResults: a recording that tells no results of the tool has the list all the same.
+func TestTodosWithoutResults(t *testing.T) {
+	features.Proves(t, "A6")
+	text := render(session("Mend it.", todoWrite("Move it.", "pending")[:1], todoWrite("Move it.", "completed")[:1],
+		said("Done.")), note.Options{})
+	if got := todosOf(text); !slices.Equal(got, []string{"- [x] Move it."}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestFinishedTodosHaveRoom: todo state is preserved: what is finished stands in a note that is full too, with the room
+// beside the budget that the note says it needs.
+func TestFinishedTodosHaveRoom(t *testing.T) {
+	features.Proves(t, "A6")
+	var list []string
+	for i := range 12 {
+		state := map[bool]string{true: "completed", false: "pending"}[i < 7]
+		list = append(list, fmt.Sprintf("chapter %d: read it, note who speaks in it and where it is set", i), state)
+	}
+	msgs := session("Go through the book.", todoWrite(list...))
+	for i := range 40 {
+		msgs = session(msgs, run(fmt.Sprintf("cat a/b%d.go", i), "see foo_bar", false),
+			said(fmt.Sprintf("Chapter %d has many people in it, and I read all that they say to each other.", i)), fmt.Sprintf("Now %d.", i))
+	}
+	for round := range 3 {
+		went := goneUpTo(len(msgs), session(msgs, said("On with it.")))
+		text := write(went, note.Options{Budget: 500, Beside: went.NeedBeside(t.Context(), inFours, false), Count: inFours})
+		if got := todosOf(text); len(got) != 12 {
+			t.Fatalf("round %d: %q in\n%s", round, got, text)
+		}
+		msgs = session(summary(text))
 	}
 }

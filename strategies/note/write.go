@@ -15,8 +15,9 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Beside is what rules and lists of persons, what the agent decided or tried in vain, and commands that
-	// failed may cost beside Budget, in tokens: the last 20 failures as they are quoted, older ones in short.
+	// Beside is what rules and lists of persons, what the agent decided or tried in vain, what it finished of its
+	// todos, and commands that failed may cost beside Budget, in tokens: the last 20 failures as they are quoted, older
+	// ones in short.
 	Beside int
 	// Recall says how what went can be read and searched, in one line. Empty: the
 	// note says nothing of it.
@@ -253,7 +254,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.left += b.beside
 	p.release()
 	more.lists = p.left
-	p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)))
+	beside := o.Beside - b.beside
+	beside -= p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)),
+		min(mostFinished, max(beside/8, beside-needOf(n.failed))))
 	p.quoted(n, p.share(earlierShare))
 	calls := len(p.texts)
 	heading := 0 // where names have no room, none of it goes to a heading
@@ -263,7 +266,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	p.left -= heading
 	untold := 0
 	more.failed, untold = p.failures(n.failed, strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
-		o.Beside-b.beside, budget >= shortFailed || extra.failures > 0)
+		beside, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-n.namesMost())
 	p.left -= unnamed
