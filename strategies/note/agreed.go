@@ -1,15 +1,16 @@
 package note
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 )
 
 // A list of what has to hold is a person's once they agreed to it, whoever wrote it down.
 
-// headAgreed stands above the entries of such a list.
-const headAgreed = "Agreed to, as the agent wrote it:"
+const (
+	// headAgreed stands above the entries of such a list, headWritten above those that a person let stand.
+	headAgreed  = "Agreed to, as the agent wrote it"
+	headWritten = "As the agent wrote it, and nobody objected"
+)
 
 // criteriaWords name what has to hold, in the heading of a list. agreeingWords say yes, changingWords that something
 // is to be otherwise.
@@ -22,7 +23,7 @@ var (
 // agrees reports whether words begin by saying yes, and change nothing: an order alone may be another one than what was
 // proposed.
 func agrees(words string) bool {
-	if len(words) > maxAccepted || corrects(words) || takesBack(words) || changingWords.says(words+" ") {
+	if len(words) > maxAccepted || objects(words) {
 		return false
 	}
 	for s := range sentences(strings.TrimSpace(words)) {
@@ -31,23 +32,65 @@ func agrees(words string) bool {
 	return false
 }
 
-// agreedTo are the boxes, and the entries under a heading of criteria, of what an agent asked or proposed, where the
-// words of a person in turn n agree to it.
-func agreedTo(asked, words string, n int) (list []rule) {
-	if asked == "" || !agrees(words) {
+// objects reports whether words say that something is to be otherwise.
+func objects(words string) bool {
+	return corrects(words) || takesBack(words) || changingWords.says(words+" ")
+}
+
+// agreedTo are the criteria of what an agent asked or proposed, where the words of a person in turn n agree to it, or
+// say nothing against it: boxes alone may tell what was done, and stand for no criteria unless somebody agreed.
+func agreedTo(asked, words string, n int) []rule {
+	switch {
+	case asked == "" || objects(words):
 		return nil
+	case agrees(words):
+		list, _ := criteria(asked, true)
+		return under(headAgreed, list, n)
+	default:
+		list, _ := criteria(asked, false)
+		return under(headWritten, list, n)
 	}
-	under := "" // the heading of the entries that follow
-	for line := range unfenced(asked) {
-		entry, item := listItem(line)
-		if title, ok := heading(line); ok || !item && strings.HasSuffix(plain(line), ":") {
-			under = cmp.Or(title, line)
-		} else if isBox(line) || item && criteriaWords.says(under+" ") {
-			list = append(list, rule{n: n, text: entry, binds: true})
+}
+
+// criterion is an entry of a list of what has to hold, and the heading that it stands under.
+type criterion struct{ heading, text string }
+
+// criteria are the entries of a text under a heading of what has to hold, with boxes all of these too, and what else
+// the text says.
+func criteria(text string, boxes bool) (list []criterion, rest string) {
+	var others strings.Builder
+	under, fenced := "", false // the heading of the entries that follow
+	for raw := range strings.Lines(text) {
+		line := strings.TrimSpace(raw)
+		fenced = fenced != isFence(line)
+		_, item := listItem(line)
+		if _, ok := heading(line); !fenced && (ok || !item && strings.HasSuffix(plain(line), ":")) {
+			under = bareTitle(line)
+		} else if !fenced && (boxes && isBox(line) || item && criteriaWords.says(under+" ")) {
+			list = append(list, criterion{under, entryOf(line)})
+			continue
 		}
+		others.WriteString(raw)
 	}
-	if len(list) == 0 {
-		return nil
+	return list, others.String()
+}
+
+// under are criteria as rules of turn n. Where they come from stands above them, with their heading.
+func under(source string, list []criterion, n int) (rules []rule) {
+	for i, c := range list {
+		if i == 0 || c.heading != list[i-1].heading {
+			head := source
+			if c.heading != "" {
+				head += " (" + c.heading + ")"
+			}
+			rules = append(rules, rule{n: n, text: head + ":", binds: true, heads: true})
+		}
+		rules = append(rules, rule{n: n, text: c.text, binds: true})
 	}
-	return slices.Insert(list, 0, rule{n: n, text: headAgreed, binds: true, heads: true})
+	return rules
+}
+
+// bareTitle is a heading as it is written, without its marks.
+func bareTitle(line string) string {
+	return strings.TrimSpace(strings.TrimRight(strings.TrimLeft(plain(line), "# "), ": "))
 }

@@ -9,16 +9,17 @@ import (
 )
 
 // TestAgreedLists: requirement checklists and acceptance criteria that an agent wrote down, and a person agreed to,
-// stand word for word, a line each, in the next note too. Where nobody agreed, or the list is of something else, they
-// do not.
+// stand word for word, a line each, in the next note too. Where somebody objected, or the list is of something else,
+// they do not.
 func TestAgreedLists(t *testing.T) {
 	features.Proves(t, "A6")
 	const list = "I take these from what you said:\n\n## Requirements\n\n- [ ] flags are parsed with pflag\n" +
 		"- [ ] exit code 3 on a partial export\n\n## Acceptance criteria\n\n1. it finishes under 4.5 s\n" +
 		"2. a closed socket is retried 3 times\n\n## Files\n\n- main.go, which is long\n\nShall I go by these?"
-	want := "- [2] Agreed to, as the agent wrote it:\n- [2] [ ] flags are parsed with pflag\n" +
-		"- [2] [ ] exit code 3 on a partial export\n- [2] it finishes under 4.5 s\n" +
-		"- [2] a closed socket is retried 3 times"
+	want := "- [2] Agreed to, as the agent wrote it (Requirements):\n- [2] [ ] flags are parsed with pflag\n" +
+		"- [2] [ ] exit code 3 on a partial export\n- [2] Agreed to, as the agent wrote it (Acceptance criteria):\n" +
+		"- [2] 1. it finishes under 4.5 s\n" +
+		"- [2] 2. a closed socket is retried 3 times"
 	// What a person answers stays below: the list was not what they said yes to.
 	other := session("Plan it.", said(list), "Hm.", said("Shall I take the other socket?"), "yes")
 	s := gone(other)
@@ -28,16 +29,49 @@ func TestAgreedLists(t *testing.T) {
 	if text := write(s, note.Options{}); strings.Contains(text, "Agreed to") {
 		t.Errorf("what stays was answered: %s", text)
 	}
-	for answer, agreed := range map[string]bool{"yes, exactly these, go on": true, "approved. Now do task 3": true,
-		"no, drop the second one": false, "yes, but without the second one": false,
-		"What is the socket for?": false} {
+	written := strings.ReplaceAll(want, "Agreed to, as the agent wrote it", "As the agent wrote it, and nobody objected")
+	for answer, want := range map[string]string{"yes, exactly these, go on": want, "approved. Now do task 3": want,
+		"no, drop the second one": "", "yes, but without the second one": "", "What is the socket for?": written,
+		"Please fix the socket now.": written} {
 		text := render(session("Plan it.", run("ls", "x", false), said(list), answer, run("ls", "x", false), said("Done.")),
 			note.Options{})
 		again := render(session(summary(text), "And the next one.", said("Done.")), note.Options{})
 		for _, got := range []string{text, again} {
-			if strings.Contains(got, want) != agreed {
-				t.Errorf("%q: agreed %v, got\n%s", answer, agreed, got)
+			switch {
+			case want == "" && strings.Contains(strings.ToLower(got), "as the agent wrote it"):
+				t.Errorf("%q: the list stands:\n%s", answer, got)
+			case !strings.Contains(got, want):
+				t.Errorf("%q: no %s in\n%s", answer, want, got)
 			}
+		}
+	}
+}
+
+// TestListsOfNamedFiles: acceptance criteria stand word for word where a person made those of a file binding: what was
+// read of it goes, and the list stands in each note after it. A file that nobody named binds nothing.
+func TestListsOfNamedFiles(t *testing.T) {
+	features.Proves(t, "A6")
+	const spec = "# Export\n\nIt was slow.\n\n## Acceptance criteria\n\n1. it finishes under 4.5 s\n" +
+		"2. a closed socket is retried 3 times\n\n- [ ] flags are parsed with pflag\n"
+	want := "- [1] What has to hold by docs/spec.md, as it was read (Acceptance criteria):\n- [1] 1. it finishes under 4.5 s\n" +
+		"- [1] 2. a closed socket is retried 3 times\n- [1] [ ] flags are parsed with pflag"
+	for words, binds := range map[string]bool{
+		"Read docs/spec.md; its acceptance criteria are binding.": true,
+		"Implement docs/spec.md":                                  true,
+		"Stick to docs/spec.md!":                                  true,
+		"Mend the export.":                                        false,
+	} {
+		read := called("read", map[string]any{"path": "docs/spec.md"}, spec, false)
+		msgs := session(words, read, said("Done."), "Next.", said("Yes."))
+		for round := range 3 {
+			text := render(msgs, note.Options{})
+			if strings.Contains(text, want) != binds {
+				t.Errorf("%q, round %d: binds %v, got\n%s", words, round, binds, text)
+			}
+			if n := strings.Count(text, "it finishes under 4.5 s"); binds && n != 1 {
+				t.Errorf("%q, round %d: %d times in\n%s", words, round, n, text)
+			}
+			msgs = session(summary(text), "And now.", said("Done."))
 		}
 	}
 }

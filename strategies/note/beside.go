@@ -14,7 +14,7 @@ import (
 const longWords = 1000
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, all rules and lists of long messages of persons, what agents decided or tried in vain, and what is
+// all failures, all rules and lists of long messages of persons and of documents that they named, what agents decided or tried in vain, and what is
 // finished of their todos to be written, whatever the other parts leave. Told: a summary tells what they decided. It reads nothing else off the
 // messages, so that it costs less than [Build]. Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
@@ -25,16 +25,19 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 	harness := s.harness(ctx, memory)
 	var rules, found int
 	var list todos
+	files := loads{memory: memory}
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return 0
 		}
 		m := &s.Messages[i]
+		files.hears(m)
 		if !s.Gone[i] {
 			list.message(m, true, harness)
 			continue
 		}
 		list.message(m, false, harness)
+		files.message(m, 0)
 		switch earlier := new(Note); {
 		case m.Kind == abi.KindSummary:
 			rules += memory.rulesNeedOf(earlier.summary(m.Text()), count)
@@ -48,6 +51,7 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 			found += memory.foundNeed(m.Text(), count)
 		}
 	}
+	rules += needOfRules(files.lists, count)
 	need := list.finishedNeed(count) + count(names.HeadFailed+names.HeadErrors) + 2
 	if rules > 0 {
 		need += rules + count(headRules) + 1

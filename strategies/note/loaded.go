@@ -75,6 +75,7 @@ type loads struct {
 	reads map[string]reading // files of rules that are being read, by the call
 	words string             // of a person, last
 	named map[string]bool    // documents that persons named for what they say to be done
+	lists []rule             // what has to hold by these, word for word
 	// modified are the files that calls change: what an agent writes itself does not bind it.
 	modified []string
 	// memory has what was read off calls and texts before; it may be nil.
@@ -96,7 +97,7 @@ func (l *loads) hears(m *abi.Message) {
 // names remembers the documents that words of a person name who wants done what they say.
 func (l *loads) names(words string) {
 	if !strings.Contains(words, ".md") && !strings.Contains(words, ".txt") && !strings.Contains(words, ".rst") ||
-		!carryingOut.says(words) {
+		!carryingOut.says(words) && !criteriaWords.says(words) && !bindsByName.says(words) {
 		return
 	}
 	for word := range strings.FieldsSeq(clip.Head(words, maxNaming)) {
@@ -112,6 +113,9 @@ func (l *loads) names(words string) {
 
 // carryingOut are how people ask for what a document says to be done: others are named to be looked at, or replaced.
 var carryingOut = newVocabulary("carrying out")
+
+// bindsByName are how people say that a document binds.
+var bindsByName = newVocabulary("binding by name")
 
 // documents are the ends of the names of files in which people write what is to be done.
 var documents = []string{".md", ".txt", ".rst"}
@@ -208,6 +212,9 @@ func (l *loads) read(r *reading, text string, n int) {
 	if line == "" || toolcall.IsFailure(line) {
 		return
 	}
+	if l.named[one.what] {
+		text = l.listed(r.file, text, n)
+	}
 	one = l.said(one, text)
 	if about != "" {
 		one.says = slices.Insert(one.says, 0, aboutSkill(about))
@@ -220,6 +227,24 @@ func (l *loads) read(r *reading, text string, n int) {
 	}
 	l.add(one)
 }
+
+// listed takes the criteria out of a document that a person named: they stand with those that persons write
+// themselves. It returns what else the document says. Boxes alone are steps of a plan, and a very long list is none of
+// what has to hold.
+func (l *loads) listed(file, text string, n int) string {
+	entries, rest := criteria(text, false)
+	if len(entries) > maxCriteria {
+		return text
+	}
+	l.lists = append(l.lists, under(fmt.Sprintf(headCriteria, file), entries, n)...)
+	return rest
+}
+
+const (
+	// headCriteria stands above the criteria of a file.
+	headCriteria = "What has to hold by %s, as it was read"
+	maxCriteria  = 40 // entries of one document
+)
 
 // isOf reports whether two are of one skill, or of one file.
 func (l *loaded) isOf(o loaded) bool { return l.what == o.what && l.folder() == o.folder() }

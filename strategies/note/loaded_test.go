@@ -56,10 +56,11 @@ func TestWhatSkillsForbid(t *testing.T) {
 		}
 		text := render(session("Please implement @docs/TASK-LEASE.md, and tell of it in NOTES.md.", read("TASK-LEASE.md"),
 			read("NOTES.md"), read("OTHER.md"), edit("/srv/kw/docs/NOTES.md", "ok", false), said("Yes.")), note.Options{})
-		const want = "- [1] TASK-LEASE.md from /srv/kw/docs/TASK-LEASE.md:\n" +
-			"  - Acceptance Criteria: [ ] no lease is lost; [ ] a test shows it\n  - Do NOT block the table.\n"
+		const want = "- [1] TASK-LEASE.md from /srv/kw/docs/TASK-LEASE.md:\n  - Do NOT block the table.\n"
+		const criteria = "- [1] What has to hold by /srv/kw/docs/TASK-LEASE.md, as it was read (Acceptance Criteria):\n" +
+			"- [1] [ ] no lease is lost\n- [1] [ ] a test shows it\n"
 		for round := range 3 {
-			if !strings.Contains(text, want) || strings.Contains(text, " NOTES.md from ") ||
+			if !strings.Contains(text, want) || !strings.Contains(text, criteria) || strings.Contains(text, " NOTES.md from ") ||
 				strings.Contains(text, " OTHER.md from ") {
 				t.Errorf("round %d:\n%s", round, text)
 			}

@@ -142,6 +142,7 @@ func (r *walk) message(i int) {
 	default:
 		r.thread.message(m, r.origins[i])
 		r.loads.message(m, r.thread.n)
+		r.rules, r.loads.lists = append(r.rules, r.loads.lists...), nil
 		r.todos.message(m, false, r.thread.harness)
 	}
 }

@@ -70,6 +70,14 @@ func listItem(line string) (string, bool) {
 	return line, false
 }
 
+// entryOf is a line as an entry of a list, without a mark that says nothing: by its number others speak of it.
+func entryOf(line string) string {
+	if bare, _ := listItem(line); clip.Digits(line) == 0 {
+		return bare
+	}
+	return line
+}
+
 func isBox(line string) bool {
 	line, _ = listItem(line)
 	return len(line) > 4 && line[0] == '[' && line[2] == ']' && strings.IndexByte(" xX-~", line[1]) >= 0

@@ -67,7 +67,8 @@ func bindings(words string) (list []rule) {
 	above := aboveEntries(words)
 	heading := "" // of the entries before
 	for line, printed := range typed(words) {
-		entry, item := listItem(line)
+		_, item := listItem(line)
+		entry := entryOf(line)
 		if item && len(words) <= maxPasted || isBox(line) {
 			if next := above[line]; next != "" && next != heading {
 				list = append(slices.DeleteFunc(list, func(r rule) bool { return r.text == next }),

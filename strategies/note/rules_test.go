@@ -24,7 +24,7 @@ func TestRulesOfShortenedMessages(t *testing.T) {
 		{"an owner", "Dagny will rename the table.", "Dagny will rename the table."},
 		{"another owner", "Ravi owns the tests.", "Ravi owns the tests."},
 		{"a withdrawal", "Scratch that plan with Redis.", "Scratch that plan with Redis."},
-		{"a list", "Do this:\n1. use `pflag`, not flag\n2) keep v1.2\n", "use `pflag`, not flag\nkeep v1.2"},
+		{"a list", "Do this:\n1. use `pflag`, not flag\n2) keep v1.2\n", "1. use `pflag`, not flag\n2) keep v1.2"},
 		{"boxes", "\n- [ ] no parcel twice\n- [x] a test shows it\n", "[ ] no parcel twice\n[x] a test shows it"},
 		{"a number", "It must take under 1,337.5 ms.", "It must take under 1,337.5 ms."},
 		{"German", "Das muss schneller sein!", "Das muss schneller sein!"},
