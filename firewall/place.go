@@ -1,9 +1,8 @@
 package firewall
 
 import (
-	"slices"
-
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // insertion is a message to be inserted.
@@ -52,7 +51,7 @@ func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []str
 		}
 		in.before = at
 	}
-	slices.SortStableFunc(a.inserted, func(x, y insertion) int { return x.before - y.before })
+	lists.SortStable(a.inserted, func(x, y insertion) int { return x.before - y.before })
 	list, n = make([]abi.Message, 0, len(kept)+len(a.inserted)), 0
 	for i := range a.inserted {
 		in := &a.inserted[i]

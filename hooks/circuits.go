@@ -2,11 +2,11 @@ package hooks
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Circuit is what a breaker knows of one plugin.
@@ -43,7 +43,7 @@ func (b *Breaker) Circuits() []Circuit {
 		}
 		list = append(list, shown)
 	}
-	slices.SortFunc(list, func(x, y Circuit) int { return strings.Compare(x.Digest, y.Digest) })
+	lists.SortStable(list, func(x, y Circuit) int { return strings.Compare(x.Digest, y.Digest) })
 	return list
 }
 

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -129,5 +128,5 @@ func inOrder[T any](d *Dispatcher, list []T, plugin func(T) string) {
 	for i, p := range d.all {
 		at[p.Manifest().Name] = i
 	}
-	slices.SortStableFunc(list, func(a, b T) int { return at[plugin(a)] - at[plugin(b)] })
+	lists.SortStable(list, func(a, b T) int { return at[plugin(a)] - at[plugin(b)] })
 }

@@ -29,7 +29,8 @@ func TestAgreedLists(t *testing.T) {
 	if text := write(s, note.Options{}); strings.Contains(text, "Agreed to") {
 		t.Errorf("what stays was answered: %s", text)
 	}
-	written := strings.ReplaceAll(want, "Agreed to, as the agent wrote it", "As the agent wrote it, and nobody objected")
+	written := strings.ReplaceAll(want, "Agreed to, as the agent wrote it",
+		"As the agent wrote it, and nobody objected")
 	for answer, want := range map[string]string{"yes, exactly these, go on": want, "approved. Now do task 3": want,
 		"no, drop the second one": "", "yes, but without the second one": "", "What is the socket for?": written,
 		"Please fix the socket now.": written} {
@@ -53,7 +54,8 @@ func TestListsOfNamedFiles(t *testing.T) {
 	features.Proves(t, "A6")
 	const spec = "# Export\n\nIt was slow.\n\n## Acceptance criteria\n\n1. it finishes under 4.5 s\n" +
 		"2. a closed socket is retried 3 times\n\n- [ ] flags are parsed with pflag\n"
-	want := "- [1] What has to hold by docs/spec.md, as it was read (Acceptance criteria):\n- [1] 1. it finishes under 4.5 s\n" +
+	want := "- [1] What has to hold by docs/spec.md, as it was read (Acceptance criteria):\n" +
+		"- [1] 1. it finishes under 4.5 s\n" +
 		"- [1] 2. a closed socket is retried 3 times\n- [1] [ ] flags are parsed with pflag"
 	for words, binds := range map[string]bool{
 		"Read docs/spec.md; its acceptance criteria are binding.": true,

@@ -9,14 +9,20 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-// longWords is the length of a message of a person, in bytes, over which its rules and lists have room of their own:
-// what the thread shows of it is a part.
-const longWords = 1000
+const (
+	// longWords is the length of a message of a person, in bytes, over which it has room of its own, and its rules and
+	// lists where it has not: what the thread shows of it is a part.
+	longWords = 1000
+	// mostWords is how much of that room, in hundredths, the words may take. The rest is for what must be told of those
+	// that are shortened all the same.
+	mostWords = 75
+)
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, all rules and lists of long messages of persons and of documents that they named, what agents decided or tried in vain, and what is
-// finished of their todos to be written, whatever the other parts leave. Told: a summary tells what they decided. It reads nothing else off the
-// messages, so that it costs less than [Build]. Once ctx is done it is of no use.
+// all failures, for long messages of persons with their rules and lists and those of documents that they named, for
+// what agents decided or tried in vain, and for what is finished of their todos to be written, whatever the other parts
+// leave. Told: a summary tells what they decided. It reads nothing else off the messages, so that it costs less than
+// [Build]. Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
 	origins := abi.Origins(s.Messages)
 	memory := cmp.Or(s.Memory, new(Memory))
@@ -46,7 +52,7 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 			}
 			list.takeOver(&earlier.todos)
 		case origins[i] == abi.FromPerson:
-			rules += memory.rulesNeed(m.Words(), count)
+			rules += memory.wordsNeed(m.Words(), count)
 		case m.Role == abi.RoleAssistant && !told:
 			found += memory.foundNeed(m.Text(), count)
 		}
@@ -94,19 +100,48 @@ func foundNeedOf(note string, count func(string) int) (need int) {
 	return need
 }
 
-// rulesNeed is what the rules and lists of a long message of a person need, in tokens.
-func (m *Memory) rulesNeed(words string, count func(string) int) int {
+// wordsNeed is what a long message of a person needs to stand whole, but for what was pasted into it, or its rules and
+// lists where that is more, in tokens.
+func (m *Memory) wordsNeed(words string, count func(string) int) int {
 	if len(words) <= longWords {
 		return 0
 	}
-	return needOfRules(m.bindings.of(words, bindings), count)
+	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
+}
+
+// typedNeed is what a long message needs to stand whole, but for what was pasted into it.
+func typedNeed(words string, count func(string) int) int {
+	if len(words) <= longWords {
+		return 0
+	}
+	return count(shorter(typedOf(words), sizes[0], ""))
+}
+
+// longNeed is what long messages of persons need to stand whole, in tokens.
+func longNeed(turns []turn, count func(string) int) (need int) {
+	for i := range turns {
+		need += typedNeed(turns[i].words, count)
+	}
+	return need
+}
+
+// typedOf are the lines of words that somebody typed.
+func typedOf(words string) string {
+	var kept strings.Builder
+	fenced := false
+	for line := range strings.Lines(words) {
+		if fenced = fenced != isFence(line); !fenced && !pasted(strings.TrimRight(line, "\n")) && !isFence(line) {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // rulesNeedOf is what those need that an earlier note tells.
 func (m *Memory) rulesNeedOf(earlier *former, count func(string) int) int {
 	need := needOfRules(earlier.rules, count)
 	for i := range earlier.turns {
-		need += m.rulesNeed(earlier.turns[i].words, count)
+		need += m.wordsNeed(earlier.turns[i].words, count)
 	}
 	return need
 }

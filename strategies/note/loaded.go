@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
@@ -393,7 +394,7 @@ func (l *loads) ranked(from int, e *enforcing) (list []entry) {
 			list = append(list, said)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y entry) int { return cmp.Compare(y.worth, x.worth) })
+	lists.SortStable(list, func(x, y entry) int { return cmp.Compare(y.worth, x.worth) })
 	return list
 }
 

@@ -23,7 +23,7 @@ type pieces []span
 // with are the pieces with one more.
 func (p pieces) with(s span) (joined pieces) {
 	joined = append(slices.Clone(p), s)
-	slices.SortFunc(joined, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+	lists.SortStable(joined, func(x, y span) int { return cmp.Compare(x.from, y.from) })
 	last := 0
 	for _, o := range joined[1:] {
 		if l := &joined[last]; o.from <= l.to+1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -253,7 +254,7 @@ func (n *Note) lost(v *view) []rule {
 		}
 		list = append(list, notShown(t, n.rules, v.words(i), v.memory, n.focus)...)
 	}
-	slices.SortStableFunc(list, inOrder)
+	lists.SortStable(list, inOrder)
 	list = withRules(list)
 	for i := range list {
 		r := &list[i]

@@ -25,10 +25,10 @@ func shorter(words string, runes int, id string) string {
 	}
 	if runes <= maxFirst {
 		said, before := firstTold(words, runes)
-		if gone := strings.Replace(words, said, "", 1); len(gone) > len(mark(gone)) {
-			return before + said + "\n" + mark(gone)
-		}
-		return words
+		return before + withParts(words, besideFirst(words, said, runes), mark)
+	}
+	if parts := betweenEnds(words, runes); len(parts) > 2 {
+		return withParts(words, parts, mark)
 	}
 	head := excerpt.Head(clip.First(words, runes*2/3))
 	tail := excerpt.Tail(clip.Last(words[len(head):], runes/3))

@@ -44,9 +44,11 @@ type view struct {
 	repeats bool   // messages that it tells stand in the session once more
 }
 
-// show chooses what of the words of persons is shown in so many tokens. tight leaves out what their marks are, and that
-// messages repeat.
-func show(turns []turn, focus *Focus, memory *Memory, budget int, tight, repeats bool, count func(string) int) *view {
+// show chooses what of the words of persons is shown in so many tokens, and in long more where they are long. tight
+// leaves out what their marks are, and that messages repeat.
+func show(
+	turns []turn, focus *Focus, memory *Memory, budget, long int, tight, repeats bool, count func(string) int,
+) *view {
 	v := &view{turns: turns, tight: tight, repeats: repeats && !tight, size: make([]int, len(turns)),
 		came: make([][]string, len(turns)), said: make([]string, len(turns)),
 		count: count, focus: focus, memory: memory}
@@ -65,15 +67,16 @@ func show(turns []turn, focus *Focus, memory *Memory, budget int, tight, repeats
 			head += "\n" + aboutRepeats
 		}
 		v.cost = count(head)
-		v.cost += v.shrink(budget - v.cost)
+		v.cost += v.shrink(budget-v.cost, long)
 	}
 	return v
 }
 
 // shrink makes the words fit, and returns what they cost. Long words shrink before short ones, but small talk goes
-// before words that say something shrink to a sentence, and those that bind what follows last; old ones before new
-// ones, and the newest when all others have.
-func (v *view) shrink(budget int) (total int) {
+// before words that say something shrink to a sentence, and those that bind what follows shrink so last: of long ones
+// the rules are told by themselves. Old ones shrink before new ones, and the newest when all others have. What was
+// typed of long words has more tokens than the budget, what was pasted has not.
+func (v *view) shrink(budget, long int) (total int) {
 	cost := make([]int, len(v.turns))
 	for i := range v.turns {
 		cost[i] = v.price(i)
@@ -88,6 +91,12 @@ func (v *view) shrink(budget int) (total int) {
 		cost[i] = v.price(i)
 		total += cost[i]
 	}
+	for i := range v.turns {
+		if words := v.turns[i].words; total > budget && len(words) > longWords && len(typedOf(words)) < len(words)/2 {
+			resize(i, 1)
+		}
+	}
+	budget += long
 	least := len(sizes) - 1
 	for _, newest := range []bool{false, true} {
 		for _, step := range []struct {
@@ -96,8 +105,8 @@ func (v *view) shrink(budget int) (total int) {
 			all  bool // of those that bind too
 			idle bool // of small talk alone
 		}{
-			{1, 0, false, false}, {2, 0, false, false}, {least, 0, false, true}, {3, 0, false, false},
-			{least, 40, false, false}, {1, 0, true, false}, {2, 0, true, false}, {3, 0, true, false},
+			{1, 0, false, false}, {2, 0, false, false}, {least, 0, false, true}, {1, 0, true, false}, {2, 0, true, false},
+			{3, 0, false, false}, {least, 40, false, false}, {3, 0, true, false},
 			{least, 20, false, false}, {least, 40, true, false}, {least, 0, false, false}, {least, 0, true, false},
 		} {
 			for i := range v.turns {

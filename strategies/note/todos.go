@@ -18,8 +18,7 @@ import (
 // last gave it. It is carried word for word.
 type todos struct {
 	list []todo
-	// asked are the calls to the tool that wait for their result, by id, in the order of calls. What a tool refused changed
-	// nothing.
+	// asked are the calls to the tool that wait for their result, in order. What a tool refused changed nothing.
 	asked    []*abi.ToolCall
 	answered bool // results say what came of calls
 	// finished and open are how many there are beside the list, which a note had no room for.
@@ -116,8 +115,8 @@ func (ts *todos) counted(entry string) {
 }
 
 // todos adds the tasks in order: what is under way and what is open as far as there is room at all, and what is
-// finished, the last first, as far as it fits into the budget, or into the tokens beside it. It counts what it leaves out.
-// It returns what it took beside the budget.
+// finished, the last first, as far as it fits into the budget, or into the tokens beside it. It counts what it leaves
+// out, and returns what it took beside the budget.
 func (p *parts) todos(ts *todos, budget, beside int) (took int) {
 	left := p.left - ts.frame(p.count)
 	if ts.none() || left < 0 {

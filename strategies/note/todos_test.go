@@ -201,7 +201,7 @@ func TestFinishedTodosHaveRoom(t *testing.T) {
 	msgs := session("Go through the book.", todoWrite(list...))
 	for i := range 40 {
 		msgs = session(msgs, run(fmt.Sprintf("cat a/b%d.go", i), "see foo_bar", false),
-			said(fmt.Sprintf("Chapter %d has many people in it, and I read all that they say to each other.", i)), fmt.Sprintf("Now %d.", i))
+			said(fmt.Sprintf("Chapter %d has many people in it, and I read all that they say.", i)), fmt.Sprintf("Now %d.", i))
 	}
 	for round := range 3 {
 		went := goneUpTo(len(msgs), session(msgs, said("On with it.")))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -450,7 +451,7 @@ func (t *thread) finish() []turn {
 	for _, w := range t.waits {
 		t.missed(w)
 	}
-	slices.SortStableFunc(t.turns, func(a, b turn) int { return cmp.Compare(a.n, b.n) })
+	lists.SortStable(t.turns, func(a, b turn) int { return cmp.Compare(a.n, b.n) })
 	repeated(t.turns)
 	return t.turns
 }

@@ -15,9 +15,9 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Beside is what rules and lists of persons, what the agent decided or tried in vain, what it finished of its
-	// todos, and commands that failed may cost beside Budget, in tokens: the last 20 failures as they are quoted, older
-	// ones in short.
+	// Beside is what long messages of persons, their rules and lists, what the agent decided or tried in vain, what it
+	// finished of its todos, and commands that failed may cost beside Budget, in tokens: the last 20 failures as they
+	// are quoted, older ones in short.
 	Beside int
 	// Recall says how what went can be read and searched, in one line. Empty: the
 	// note says nothing of it.
@@ -293,7 +293,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 type body struct {
 	thread               *view
 	rules, loaded, state []string
-	beside               int // what rules and decisions took beside the budget, in tokens
+	beside               int // what words, rules and decisions took beside the budget, in tokens
 }
 
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
@@ -301,17 +301,19 @@ type body struct {
 // tried in vain, there are tokens beside the budget.
 func (n *Note) body(p parts, budget, extra, beside int, reasons, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
-	v := show(n.turns, n.focus, n.memory, min(words+extra, p.left-least), budget < tightBudget, n.repeats, p.count)
-	v.alone, b.thread = alone, v
+	long := min(longNeed(n.turns, p.count), beside*mostWords/100)
+	shown := min(words+extra, p.left-least)
+	v := show(n.turns, n.focus, n.memory, shown, long, budget < tightBudget, n.repeats, p.count)
+	v.alone, b.thread, b.beside = alone, v, max(0, v.cost-shown)
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
-	p.left -= v.cost
+	p.left -= v.cost - b.beside
 	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))
 	p.left -= asked
 	rules := p.share(rulesShare)
-	b.rules = p.rules(n.lost(v), rules+beside) // they go last: before what was done with them
+	b.rules = p.rules(n.lost(v), rules+beside-b.beside) // they go last: before what was done with them
 	cost := p.count(strings.Join(b.rules, "\n"))
-	b.beside = max(0, cost-rules)
-	p.left -= cost - b.beside
+	b.beside += max(0, cost-rules)
+	p.left -= min(cost, rules)
 	loaded, files := loadedRoom(budget)
 	b.loaded = p.loaded(&n.loads, n.laws, min(loaded, p.left-least+p.held/2), files) // rules before names
 	p.left = min(p.left, max(p.left-p.count(strings.Join(b.loaded, "\n")), least))

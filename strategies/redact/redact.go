@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Pattern is one kind of secret.
@@ -251,7 +252,7 @@ func (r *Redactor) find(ctx context.Context, text string) (found []finding) {
 // without returns a text with marks in the place of what was found, and how many. Secrets that overlap
 // become one.
 func (r *Redactor) without(text string, found []finding) (string, int) {
-	slices.SortFunc(found, func(a, b finding) int { return cmp.Or(a.from-b.from, a.rule-b.rule) })
+	lists.SortStable(found, func(a, b finding) int { return cmp.Or(a.from-b.from, a.rule-b.rule) })
 	var b strings.Builder
 	n, done := 0, 0
 	for i := 0; i < len(found); n++ {

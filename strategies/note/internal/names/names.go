@@ -215,7 +215,7 @@ func (l *Names) Raise(bears func(text string) bool) {
 	for _, it := range l.names {
 		it.raised = bears(it.name)
 	}
-	slices.SortStableFunc(l.names, raisedFirst)
+	lists.SortStable(l.names, raisedFirst)
 }
 
 // raisedFirst orders names that were raised before the others.
