@@ -60,6 +60,22 @@ func breaks(t *testing.T, h *agenttest.Home, command string) {
 	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), "/none/kagewasm", hangsUp(t))
 }
 
+// triggered fails where the first compaction of a session has another reason: only what a person asked for is theirs.
+func triggered(t *testing.T, h *agenttest.Home, session string, want abi.TriggerReason) {
+	t.Helper()
+	features.Proves(t, "I9")
+	var shown struct {
+		Compactions []struct{ Trigger abi.TriggerReason }
+	}
+	said := h.Must(t, agenttest.Kagewasm(t), "sessions", "show", session, "--json")
+	if err := json.Unmarshal([]byte(said), &shown); err != nil || len(shown.Compactions) == 0 {
+		t.Fatalf("%s: %v\n%s", session, err, said)
+	}
+	if got := shown.Compactions[0].Trigger; got != want {
+		t.Errorf("%s: compacted for %s, want %s", session, got, want)
+	}
+}
+
 // demo is the session of the project's own demonstration, each of its calls with a result.
 func demo(t *testing.T) *transcript.Session {
 	t.Helper()
@@ -193,6 +209,9 @@ func TestOpenClaw(t *testing.T) {
 	if turns := strings.Join(got.Turns, " "); turns != "committed duplicate committed duplicate" {
 		t.Errorf("turns %s", turns)
 	}
+	triggered(t, h, "claw:1", abi.TriggerThreshold)
+	triggered(t, h, "person", abi.TriggerManual)
+	triggered(t, h, "overflow", abi.TriggerThreshold)
 	serves(t, h, plug+"/command.js")
 	input["sessionId"] = "claw:3"
 	again(t, h, "node", "openclaw.mjs", plug, input, &got)
@@ -277,6 +296,7 @@ func TestHermes(t *testing.T) {
 	if list := h.Must(t, agenttest.Kagewasm(t), "sessions"); !strings.Contains(list, "hermes-1") {
 		t.Errorf("sessions: %s", list)
 	}
+	triggered(t, h, "hermes-1", abi.TriggerThreshold)
 	serves(t, h, plug+"/command.py")
 	again(t, h, "python3", "hermes.py", plug, input.Messages, &got)
 	if len(got.Once) >= len(input.Messages) || got.Count != 2 {

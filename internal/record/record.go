@@ -47,6 +47,10 @@ func head(msgs []abi.Message) int {
 	return min(1, len(msgs))
 }
 
+// Reasons are those that who keeps a session may give for a compaction of it: without one of them a person asked where
+// it is forced, or where it says what to keep in view.
+var Reasons = []abi.TriggerReason{abi.TriggerManual, abi.TriggerAgent, abi.TriggerPlugin, abi.TriggerThreshold}
+
 // Run is one run of compact.
 type Run struct {
 	// Path and Data are the file as it was read, File what it says.
