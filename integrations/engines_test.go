@@ -63,7 +63,6 @@ func breaks(t *testing.T, h *agenttest.Home, command string) {
 // triggered fails where the first compaction of a session has another reason: only what a person asked for is theirs.
 func triggered(t *testing.T, h *agenttest.Home, session string, want abi.TriggerReason) {
 	t.Helper()
-	features.Proves(t, "I9")
 	var shown struct {
 		Compactions []struct{ Trigger abi.TriggerReason }
 	}
@@ -149,7 +148,7 @@ func benign(t *testing.T, reason string) {
 // TestOpenClaw: the engine shows what fits, shows the same until the next compaction, also after a restart and beside
 // other sessions, never says ok without a compaction, and commits a turn once.
 func TestOpenClaw(t *testing.T) {
-	features.Proves(t, "N11")
+	features.Proves(t, "N11", "I9")
 	msgs := clawMessages(demo(t).Messages)
 	input := map[string]any{"sessionId": "claw:1", "messages": msgs, "tokenBudget": 30_000}
 	var got struct {
@@ -265,7 +264,7 @@ func clawPairsWhole(t *testing.T, list []json.RawMessage) {
 // TestHermes: compress gives back a shorter list that a provider takes, leaves the one it was given alone, and gives
 // that back where kagewasm fails. What it did is kept under hermes' own session.
 func TestHermes(t *testing.T) {
-	features.Proves(t, "N11")
+	features.Proves(t, "N11", "I9")
 	s := demo(t)
 	body, err := s.Encode(s.Messages, "openai")
 	if err != nil {

@@ -258,3 +258,17 @@ func renamed(r *kagewasm.Report, names map[string]string) *kagewasm.Report {
 	}
 	return &out
 }
+
+// Compaction returns a compaction of a stored session, also one that was undone. The cause of the error where there is
+// none is [store.ErrUnknown].
+func Compaction(ctx context.Context, s *store.Store, key, id string) (*store.Record, error) {
+	list, err := s.Records(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(r store.Record) bool { return r.ID == id }); i >= 0 {
+		return &list[i], nil
+	}
+	return nil, &abi.Error{Code: abi.CodeUsage, Err: store.ErrUnknown,
+		Message: fmt.Sprintf("session %q: it has no compaction %q", key, id), Hint: "show the session to see their ids"}
+}
