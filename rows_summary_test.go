@@ -505,8 +505,8 @@ func TestWhoSaysWhatToKeepIsAPerson(t *testing.T) {
 			tc.req.Session, tc.req.Messages = req.Session, req.Messages
 			asked := len(m.Requests())
 			r := compact(t, c, tc.req)
-			if r.Record == nil || r.Record.Trigger != tc.trigger {
-				t.Fatalf("record %+v, want the reason %s", r.Record, tc.trigger)
+			if r.Record == nil || r.Record.Trigger != tc.trigger || r.Record.Instructions != tc.req.Instructions {
+				t.Fatalf("record %+v, want the reason %s, and what is to be kept", r.Record, tc.trigger)
 			}
 			by := m.Requests()[asked:]
 			if len(by) == 0 || slices.ContainsFunc(by, func(r modeltest.Request) bool { return r.Model != tc.model }) {

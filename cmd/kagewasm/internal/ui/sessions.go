@@ -91,6 +91,9 @@ func SessionShown(p Printer, v *SessionDetails) {
 			undone = ", undone"
 		}
 		p.Linef("%s  %s", p.paint(bold, r.ID), p.paint(dim, fmt.Sprintf("%s, %s%s", r.Time, r.Strategy, undone)))
+		if r.Instructions != "" {
+			p.field("to keep", "%s", r.Instructions)
+		}
 		p.field("messages", "%s superseded, %s inserted", Number(len(r.Superseded)), Number(len(r.Inserted)))
 		p.field("tokens", "%s to %s", Number(r.TokensBefore), Number(r.TokensAfter))
 		if r.Flag != "" || r.Notes != "" {
