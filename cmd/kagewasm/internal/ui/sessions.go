@@ -187,12 +187,15 @@ type Decided struct {
 func Decision(p Printer, v *Decided) {
 	if !v.Approved {
 		p.Linef("%s: %s was dropped, and the session stays as it is", v.Session, v.Compaction)
-		return
+	} else {
+		p.Linef("%s: %s was applied, as it was shown", v.Session, v.Compaction)
 	}
-	p.Linef("%s: %s was applied, as it was shown", v.Session, v.Compaction)
 	human{p}.hooks(v.Hooks)
 	human{p}.retained(v.Retained)
 	human{p}.failures(v.Failures)
+	if !v.Approved {
+		return
+	}
 	if v.Out != "" {
 		p.Linef("written to %s", v.Out)
 	} else {
