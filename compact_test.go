@@ -21,7 +21,9 @@ func TestNothingIsPending(t *testing.T) {
 	if _, err := c.Commit(t.Context(), request(400, chat(60)), nil); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("%v", err)
 	}
-	c.Reject(abi.Session{ID: "s"}, nil, "")
+	if _, err := c.Reject(t.Context(), request(400, chat(60)), nil, ""); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestUpperStartsAndLowerStops(t *testing.T) {

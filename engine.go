@@ -239,9 +239,7 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	o = undone(l, o, made, abi.ReasonCommitFailed)
 	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
 	result := resultOf(l, o)
-	rec := record(l, &result.Report) // of the session as it was: nothing went, and nothing came
-	rec.ID, rec.Strategy, rec.Source, rec.Receipt = made.Record.ID, made.Record.Strategy, made.Record.Source, nil
-	result.Record = rec
+	result.Record = unmade(l, &result.Report, made.Record)
 	return postCompact(ctx, l, l.view(o.List), o.List, result)
 }
 
@@ -277,15 +275,48 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 	return stored, nil
 }
 
-// Reject notes for the audit that the operator did not want a pending compaction, and why. Nothing else
-// is needed to drop it.
-func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
+// Reject drops a pending compaction that the operator did not want: it tells plugins, with a record of a session that
+// is as it was, and notes for the audit why. req is the request that the compaction was made for. The result has its
+// Messages; the report says what would have been done, and what plugins answered.
+//
+// The error is one of the request, where plugins were to hear. The rejection is noted all the same.
+func (c *Compactor) Reject(ctx context.Context, req Request, pending *Result, why string) (*Result, error) {
 	if pending == nil || pending.Record == nil {
-		return // nothing waits
+		return nil, usage("no pending compaction to reject")
 	}
-	report := pending.Report
-	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
-	report.Receipt = notLost(report.Receipt)
-	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
-		Compaction: pending.Record.ID, Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &report})
+	made := &Result{Messages: req.Messages, Report: pending.Report, Record: pending.Record, observing: pending.observing}
+	r := &made.Report
+	r.Compacted, r.ReasonCode, r.Reason, r.Receipt = false, abi.ReasonRejected, why, notLost(r.Receipt)
+	told, err := c.tellRejected(ctx, req, made)
+	told.Record = nil
+	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: req.Session,
+		Compaction: pending.Record.ID, Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &told.Report})
+	return told, err
+}
+
+// tellRejected tells plugins that a compaction was rejected, where any hears of compactions.
+func (c *Compactor) tellRejected(ctx context.Context, req Request, made *Result) (*Result, error) {
+	if c.hooks.Empty(abi.HookPostCompact) {
+		return made, nil
+	}
+	l, err := c.look(ctx, req)
+	if l != nil {
+		defer c.close(l, nil)
+	}
+	if err != nil {
+		return made, err
+	}
+	asItWas := resultOf(l, outcome{List: l.came, code: made.Report.ReasonCode})
+	rejected := *made
+	rejected.Record = unmade(l, &asItWas.Report, made.Record)
+	rejected.Record.Failures = made.Record.Failures
+	return postCompact(ctx, l, l.view(l.came), l.came, &rejected), nil
+}
+
+// unmade is the record of a compaction that was made and is not put in place: nothing went, and nothing came. r is of
+// the session as it was.
+func unmade(l *look, r *Report, made *abi.Record) *abi.Record {
+	rec := record(l, r)
+	rec.ID, rec.Strategy, rec.Source, rec.Model, rec.Receipt = made.ID, made.Strategy, made.Source, made.Model, nil
+	return rec
 }

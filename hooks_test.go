@@ -329,7 +329,7 @@ func TestHookInput(t *testing.T) {
 	features.Proves(t, "K19")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	req := request(400, chat(60))
-	req.Instructions = "keep the ports"
+	req.Instructions, req.Reason = "keep the ports", abi.TriggerThreshold
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
 	pre, post := p.Calls(abi.HookPreCompact)[0], p.Calls(abi.HookPostCompact)[0]
 	if pre.ABI != 1 || pre.Time != "2026-03-14T15:09:26Z" || pre.Trigger.Reason != abi.TriggerThreshold ||

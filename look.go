@@ -51,12 +51,7 @@ type look struct {
 // look counts the session as it came, and returns nil where the request makes no sense. A canceled
 // context ends the counting early, which is an error too.
 func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
-	if req.Reason == "" {
-		req.Reason = abi.TriggerThreshold
-		if req.Force {
-			req.Reason = abi.TriggerManual
-		}
-	}
+	req.Reason = req.Trigger()
 	policy, err := c.policy(&req)
 	if err != nil {
 		return nil, err

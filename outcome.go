@@ -229,8 +229,8 @@ func metrics(l *look, a *attempt) Metrics {
 // record returns the compaction as it is stored.
 func record(l *look, r *Report) *abi.Record {
 	rec := &abi.Record{
-		Time: l.now, Success: r.Compacted, DryRun: r.DryRun, Trigger: l.req.Reason, Strategy: r.Strategy,
-		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
+		Time: l.now, Success: r.Compacted, DryRun: r.DryRun, Trigger: l.req.Reason, Instructions: l.instructions,
+		Strategy: r.Strategy, ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
 		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Files: r.Files,
 		FirstKept: r.FirstKept, AuditSummary: r.AuditSummary,

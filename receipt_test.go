@@ -61,7 +61,7 @@ func TestReceiptOfWhatIsNotDone(t *testing.T) {
 			}
 			if r.Pending != nil {
 				tellsLoss(t, "what waits", r.Pending.Report.Receipt, true)
-				c.Reject(req.Session, r.Pending, "no")
+				c.Reject(t.Context(), req, r.Pending, "no")
 				tellsLoss(t, "what was rejected", events[len(events)-1].Report.Receipt, false)
 			}
 		})

@@ -31,8 +31,8 @@ type Request struct {
 	// OutputReserve is a number of tokens that this request wants to have for the model's answer. It is
 	// taken off the window beside the policy's.
 	OutputReserve int
-	// Reason is why the caller asks. Default abi.TriggerThreshold, or
-	// abi.TriggerManual with Force.
+	// Reason is why the caller asks. Default abi.TriggerThreshold, or abi.TriggerManual with Force or Instructions:
+	// somebody asked then. What is compacted for its size names the threshold, whatever else it gives.
 	Reason abi.TriggerReason
 	// Force compacts below the threshold too.
 	Force bool
@@ -99,6 +99,17 @@ type Request struct {
 	// nil for an id it does not know. The note is written from originals. Default: Messages are as they
 	// came.
 	Original func(id string) *abi.Message
+}
+
+// Trigger returns why the caller asks: the reason that the request names, or the default.
+func (r *Request) Trigger() abi.TriggerReason {
+	switch {
+	case r.Reason != "":
+		return r.Reason
+	case r.Force || r.Instructions != "":
+		return abi.TriggerManual
+	}
+	return abi.TriggerThreshold
 }
 
 // Used is what a provider said that a request took. A model's [Scale] is corrected by it where its

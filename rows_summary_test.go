@@ -481,6 +481,46 @@ func TestFastAndFull(t *testing.T) {
 	}
 }
 
+// TestWhoSaysWhatToKeepIsAPerson: over the threshold somebody who gives instructions and no other reason asked, as with
+// Force; below it nothing is due. What is compacted for its size says so, whatever it gives.
+func TestWhoSaysWhatToKeepIsAPerson(t *testing.T) {
+	features.Proves(t, "I9", "T8")
+	m := writes("all is well")
+	c := newCompactor(t, kagewasm.Options{Model: m,
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
+	for _, tc := range []struct {
+		says, model string
+		req         kagewasm.Request
+		trigger     abi.TriggerReason
+	}{
+		{"nothing", "fast", kagewasm.Request{}, abi.TriggerThreshold},
+		{"what to keep", "full", kagewasm.Request{Instructions: "keep the ports"}, abi.TriggerManual},
+		{"force", "full", kagewasm.Request{Force: true}, abi.TriggerManual},
+		{"force for the size", "fast", kagewasm.Request{Force: true, Reason: abi.TriggerThreshold}, abi.TriggerThreshold},
+		{"what a plugin keeps", "fast", kagewasm.Request{Instructions: "the ports", Reason: abi.TriggerPlugin},
+			abi.TriggerPlugin},
+	} {
+		t.Run(tc.says, func(t *testing.T) {
+			req := request(longWindow, long())
+			tc.req.Session, tc.req.Messages = req.Session, req.Messages
+			asked := len(m.Requests())
+			r := compact(t, c, tc.req)
+			if r.Record == nil || r.Record.Trigger != tc.trigger || r.Record.Instructions != tc.req.Instructions {
+				t.Fatalf("record %+v, want the reason %s, and what is to be kept", r.Record, tc.trigger)
+			}
+			by := m.Requests()[asked:]
+			if len(by) == 0 || slices.ContainsFunc(by, func(r modeltest.Request) bool { return r.Model != tc.model }) {
+				t.Errorf("asked %d times, and not the %s model alone", len(by), tc.model)
+			}
+		})
+	}
+	req := request(1_000_000, long())
+	req.Instructions = "keep the ports"
+	if r := compact(t, c, req); r.Report.Compacted || r.Report.ReasonCode != abi.ReasonBelowThreshold {
+		t.Errorf("below the threshold: compacted %v, %s", r.Report.Compacted, r.Report.ReasonCode)
+	}
+}
+
 // TestRowsSummaryInTheSession: history is read in as many parts as configured, each
 // with the summary so far; where an answer is no good the whole sequence runs
 // again with less of the tool results.

@@ -23,6 +23,8 @@ type Record struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// Trigger is why it ran.
 	Trigger TriggerReason `json:"trigger"`
+	// Instructions are what whoever asked for it wanted kept in view, without secrets.
+	Instructions string `json:"instructions,omitempty"`
 	// Strategy made the plan that was applied: a strategy's name, or
 	// "delegate" where a plugin's message list or summary was.
 	Strategy string `json:"strategy"`

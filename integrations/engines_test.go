@@ -60,6 +60,21 @@ func breaks(t *testing.T, h *agenttest.Home, command string) {
 	calls(t, filepath.Join(h.Dir, filepath.FromSlash(command)), "/none/kagewasm", hangsUp(t))
 }
 
+// triggered fails where the first compaction of a session has another reason: only what a person asked for is theirs.
+func triggered(t *testing.T, h *agenttest.Home, session string, want abi.TriggerReason) {
+	t.Helper()
+	var shown struct {
+		Compactions []struct{ Trigger abi.TriggerReason }
+	}
+	said := h.Must(t, agenttest.Kagewasm(t), "sessions", "show", session, "--json")
+	if err := json.Unmarshal([]byte(said), &shown); err != nil || len(shown.Compactions) == 0 {
+		t.Fatalf("%s: %v\n%s", session, err, said)
+	}
+	if got := shown.Compactions[0].Trigger; got != want {
+		t.Errorf("%s: compacted for %s, want %s", session, got, want)
+	}
+}
+
 // demo is the session of the project's own demonstration, each of its calls with a result.
 func demo(t *testing.T) *transcript.Session {
 	t.Helper()
@@ -133,7 +148,7 @@ func benign(t *testing.T, reason string) {
 // TestOpenClaw: the engine shows what fits, shows the same until the next compaction, also after a restart and beside
 // other sessions, never says ok without a compaction, and commits a turn once.
 func TestOpenClaw(t *testing.T) {
-	features.Proves(t, "N11")
+	features.Proves(t, "N11", "I9")
 	msgs := clawMessages(demo(t).Messages)
 	input := map[string]any{"sessionId": "claw:1", "messages": msgs, "tokenBudget": 30_000}
 	var got struct {
@@ -193,6 +208,9 @@ func TestOpenClaw(t *testing.T) {
 	if turns := strings.Join(got.Turns, " "); turns != "committed duplicate committed duplicate" {
 		t.Errorf("turns %s", turns)
 	}
+	triggered(t, h, "claw:1", abi.TriggerThreshold)
+	triggered(t, h, "person", abi.TriggerManual)
+	triggered(t, h, "overflow", abi.TriggerThreshold)
 	serves(t, h, plug+"/command.js")
 	input["sessionId"] = "claw:3"
 	again(t, h, "node", "openclaw.mjs", plug, input, &got)
@@ -246,7 +264,7 @@ func clawPairsWhole(t *testing.T, list []json.RawMessage) {
 // TestHermes: compress gives back a shorter list that a provider takes, leaves the one it was given alone, and gives
 // that back where kagewasm fails. What it did is kept under hermes' own session.
 func TestHermes(t *testing.T) {
-	features.Proves(t, "N11")
+	features.Proves(t, "N11", "I9")
 	s := demo(t)
 	body, err := s.Encode(s.Messages, "openai")
 	if err != nil {
@@ -277,6 +295,7 @@ func TestHermes(t *testing.T) {
 	if list := h.Must(t, agenttest.Kagewasm(t), "sessions"); !strings.Contains(list, "hermes-1") {
 		t.Errorf("sessions: %s", list)
 	}
+	triggered(t, h, "hermes-1", abi.TriggerThreshold)
 	serves(t, h, plug+"/command.py")
 	again(t, h, "python3", "hermes.py", plug, input.Messages, &got)
 	if len(got.Once) >= len(input.Messages) || got.Count != 2 {

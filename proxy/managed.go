@@ -106,7 +106,7 @@ func (e *exchange) manage(ctx context.Context) error {
 	if !(extent{e}).reaches(e.managed.at) {
 		return nil
 	}
-	changed, err := e.look(ctx, look{reason: abi.TriggerManual, asked: true, instructions: e.managed.instructions})
+	changed, err := e.look(ctx, look{reason: abi.TriggerThreshold, asked: true, instructions: e.managed.instructions})
 	if err != nil || !changed {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/proxy"
 )
@@ -30,7 +31,7 @@ func managedBody(d dialect, els []string, at int, more string) []byte {
 // first in the answer of the request in which that took place. The provider hears nothing of
 // it, and sees what was compacted, also where the client leaves out what was before.
 func TestManaged(t *testing.T) {
-	features.Proves(t, "N12")
+	features.Proves(t, "N12", "I9")
 	for _, d := range []dialect{dialects[0], dialects[2]} {
 		t.Run(d.name, func(t *testing.T) {
 			u, st := newUpstream(t), memory(t)
@@ -50,6 +51,10 @@ func TestManaged(t *testing.T) {
 			answer, status, says := s.post(t, d.path, managedBody(d, els, 20_000, ""), header...)
 			if status != 200 || !strings.HasPrefix(says, "compacted") {
 				t.Fatalf("%d %s: %s; %s", status, says, answer, s.logs)
+			}
+			records, err := st.Records(t.Context(), "s1") // a size that stands in each request is no person who asks
+			if err != nil || len(records) != 1 || records[0].Trigger != abi.TriggerThreshold {
+				t.Errorf("records %+v, %v", records, err)
 			}
 			small, _ := d.elements(t, u.last(t).body)
 			d.whole(t, u.last(t).body)

@@ -39,7 +39,7 @@ func (h *held) add(list ...hooks.Wish) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range list {
-		if !slices.Contains(h.list, w) {
+		if !slices.ContainsFunc(h.list, w.Repeats) {
 			h.list = append(h.list, w)
 		}
 	}

@@ -23,7 +23,8 @@ func TestMessagesOfASessionInATurn(t *testing.T) {
 	busy := func(how string) {
 		t.Helper()
 		for _, b := range []map[string]any{body("", true), body(abi.TriggerManual, true),
-			{"id": "a", "messages": servetest.Chat(30), "format": "neutral", "target_tokens": 100}} {
+			{"id": "a", "messages": servetest.Chat(30), "format": "neutral", "target_tokens": 100},
+			{"id": "a", "messages": servetest.Chat(30), "format": "neutral", "instructions": "keep the ports"}} {
 			want := s.Must(409, "POST", "/sessions/a/compact", map[string]any{}, nil)
 			r := s.Must(409, "POST", "/compact", b, nil)
 			if string(r.Body) != string(want.Body) {
@@ -34,7 +35,8 @@ func TestMessagesOfASessionInATurn(t *testing.T) {
 	var begun struct{ Turn string }
 	s.Must(201, "POST", "/sessions/a/turns", nil, &begun)
 	busy("in a turn")
-	for _, b := range []map[string]any{body(abi.TriggerAgent, true), body(abi.TriggerPlugin, true), body("", false)} {
+	for _, b := range []map[string]any{body(abi.TriggerAgent, true), body(abi.TriggerPlugin, true),
+		body(abi.TriggerThreshold, true), body("", false)} {
 		s.Must(200, "POST", "/compact", b, nil)
 	}
 	s.Must(200, "DELETE", "/sessions/a/turns/"+begun.Turn+"?failed=true", nil, nil)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -418,6 +419,12 @@ func walkHistory(t *testing.T, w *walker) {
 	}
 	w.no(422, abi.CodeUsage, "list-lost", nil, "session", "c", "?", "grep=%28")
 	w.no(404, "not_found", "list-lost", nil, "session", "nobody")
+	w.ok("list-lost", nil, &lost, "session", "c", "?", "compaction="+back.Compaction) // as undo calls it
+	another := func(l session.Loss) bool { return l.Compaction != back.Compaction }
+	if len(lost.Lost) == 0 || slices.ContainsFunc(lost.Lost, another) {
+		t.Errorf("of one compaction: %+v", lost.Lost)
+	}
+	w.no(404, "not_found", "list-lost", nil, "session", "c", "?", "compaction=none")
 	var found struct{ Found []session.Recalled }
 	for _, id := range []string{"search-messages", "recall"} {
 		w.ok(id, nil, &found, "session", "c", "?", "q=port+4001")

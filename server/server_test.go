@@ -199,3 +199,21 @@ func TestUnreadBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionsThatShareAnId: where agents share the id of a session, the answer that it is not there has their keys.
+func TestSessionsThatShareAnId(t *testing.T) {
+	features.Proves(t, "K5")
+	s := over(t, store.InMemory)
+	for _, agent := range []string{"main", "main/reviewer"} {
+		s.Must(201, "POST", "/sessions", map[string]any{"id": "p", "agent": agent}, nil)
+	}
+	for _, path := range []string{"", "/lost", "/context", "/messages", "/compactions"} {
+		r := s.Must(404, "GET", "/sessions/p"+path, nil, nil)
+		if said := string(r.Body); !strings.Contains(said, "p#main or p#main/reviewer") || !strings.Contains(said, "%23") {
+			t.Errorf("%q: %s", path, said)
+		}
+	}
+	if said := string(s.Must(404, "GET", "/sessions/q", nil, nil).Body); strings.Contains(said, "p#main") {
+		t.Errorf("of another id: %s", said)
+	}
+}

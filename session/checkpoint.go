@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -42,14 +43,25 @@ func checkpointOf(e *Entry, list []abi.Message) *Checkpoint {
 	return &Checkpoint{ID: record.ID, Reason: "compaction_pending", Time: record.Time, Messages: made,
 		Report: e.Proposed.Report, Record: record, Heard: e.Proposed.Heard, Said: e.Proposed.Said,
 		req: asked{Request: kagewasm.Request{Messages: slices.Clip(list), Reason: record.Trigger, Force: true,
-			Ongoing: true}}}
+			Instructions: record.Instructions, Ongoing: true}}}
 }
 
 func (cp *Checkpoint) result() *kagewasm.Result {
 	return &kagewasm.Result{Messages: cp.Messages, Report: cp.Report, Record: cp.Record, Heard: cp.Heard, Said: cp.Said}
 }
 
-func (cp *Checkpoint) reject(why string) { cp.compactor.Reject(cp.req.Session, cp.result(), why) }
+// drop rejects a checkpoint that cannot be applied any more. Nil is none.
+func (cp *Checkpoint) drop(ctx context.Context, s *Session, why string) {
+	if cp != nil {
+		_, _ = cp.reject(context.WithoutCancel(ctx), s, why) // the audit log has it whoever hears of it
+	}
+}
+
+func (cp *Checkpoint) reject(ctx context.Context, s *Session, why string) (*kagewasm.Result, error) {
+	req := cp.req.Request
+	req.Asked = s.Request
+	return cp.compactor.Reject(ctx, req, cp.result(), why)
+}
 
 // Pending returns the compaction that waits for the operator, or nil. The session is paused while there
 // is one.
@@ -82,20 +94,22 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 // before another one is proposed.
 const quietShare = 0.05
 
-// Reject drops the compaction that waits, and the session goes on as it is.
-// Another one is proposed when it has grown by a twentieth of the window, or
-// does not fit any more.
-func (s *Session) Reject(ctx context.Context, id, why string) error {
+// Reject drops the compaction that waits, and the session goes on as it is. Plugins hear of it, and the result has what
+// they answered; a plugin that fails rejects all the same. Another one is proposed when the session has grown by a
+// twentieth of the window, or does not fit any more.
+func (s *Session) Reject(ctx context.Context, id, why string) (*kagewasm.Result, error) {
 	cp, err := waitingFor(s.Pending(), id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.state.reject(ctx, cp, why); err != nil {
-		return err
+		return nil, err
 	}
-	cp.reject("rejected by the operator: " + why)
-	return nil
+	return cp.reject(ctx, s, strings.TrimSpace(saysRejected+why))
 }
+
+// saysRejected begins the reason of a compaction that was rejected.
+const saysRejected = "rejected by the operator: "
 
 // waitingFor returns the checkpoint that waits, where it has that id, else a usage error.
 func waitingFor(waits *Checkpoint, id string) (*Checkpoint, error) {

@@ -54,6 +54,49 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestRejectedIsTold: "the after hook fires whichever path was taken": plugins that heard of a compaction hear that it
+// was rejected, with a record of a session that is as it was, and that it was dropped as the session is another one.
+// What they answer is in the result, and one event has it.
+func TestRejectedIsTold(t *testing.T) {
+	features.Proves(t, "O7", "K29")
+	p := &fakePlugin{Name: "hears", Post: answers(&abi.Output{Retain: []string{"it was left"}})}
+	var last kagewasm.Event
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint},
+		Plugins: plugins(p), Audit: func(e kagewasm.Event) { last = e }})
+	s := open(t, c, 1450, chat(60))
+	heard := func(id string) {
+		t.Helper()
+		calls := p.Calls(abi.HookPostCompact)
+		if len(calls) == 0 {
+			t.Fatal("nobody heard of it")
+		}
+		r := calls[len(calls)-1].Record
+		if r.ID != id || r.Success || r.ReasonCode != abi.ReasonRejected || len(r.Superseded)+len(r.Inserted) > 0 ||
+			r.TokensAfter != r.TokensBefore {
+			t.Errorf("record %+v", r)
+		}
+		if last.Type != kagewasm.EventFailed || last.Compaction != id || len(last.Report.Retained) != 1 {
+			t.Errorf("event %+v", last)
+		}
+	}
+	_, _ = s.Dispatch(t.Context(), said("x", nil))
+	id := s.Pending().ID
+	r, err := s.Reject(t.Context(), id, "not now")
+	if err != nil || ids(r.Messages) != ids(chat(60)) || len(r.Report.Retained) != 1 || r.Report.Compacted {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	heard(id)
+	if err := s.Append(t.Context(), renamed(chat(10)[2:], "more")...); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = s.Dispatch(t.Context(), said("y", nil))
+	id = s.Pending().ID
+	if err := s.RollbackTo(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	heard(id)
+}
+
 // TestRejected: the session goes on as it is, and is not asked again at once.
 func TestRejected(t *testing.T) {
 	features.Proves(t, "K29")
@@ -62,7 +105,7 @@ func TestRejected(t *testing.T) {
 		Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
 	s := open(t, c, 1450, chat(60))
 	_, _ = s.Dispatch(t.Context(), said("x", nil))
-	if err := s.Reject(t.Context(), s.Pending().ID, "not now"); err != nil {
+	if _, err := s.Reject(t.Context(), s.Pending().ID, "not now"); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Calls != 1 ||

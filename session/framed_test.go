@@ -62,6 +62,24 @@ func TestMessageFrom(t *testing.T) {
 	}
 }
 
+// TestLostOfACompaction: what one compaction took is told by itself, also where a later one took the same words again.
+func TestLostOfACompaction(t *testing.T) {
+	features.Proves(t, "N14")
+	list := []session.StoredMessage{gone("m1", abi.RoleUser, "Never push to main."), gone("m2", abi.RoleUser,
+		"Go with the blue one."), gone("m3", abi.RoleUser, "Never push to main.")}
+	list[0].By, list[1].By, list[2].By = "cmp-1", "cmp-1", "cmp-2"
+	for of, want := range map[string]string{"": "m3 cmp-2, m2 cmp-1, ", "cmp-1": "m1 cmp-1, m2 cmp-1, ",
+		"cmp-2": "m3 cmp-2, ", "cmp-3": ""} {
+		got := ""
+		for _, l := range session.Lost(t.Context(), list, of, nil) {
+			got += l.Message + " " + l.Compaction + ", "
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", of, got, want)
+		}
+	}
+}
+
 // TestLossesAreData: what went is told in the host's lines, with what it says behind bars.
 func TestLossesAreData(t *testing.T) {
 	features.Proves(t, "N9")
@@ -70,7 +88,7 @@ func TestLossesAreData(t *testing.T) {
 	for i := range 50 {
 		list = append(list, gone(fmt.Sprintf("n%d", i), abi.RoleUser, fmt.Sprintf("You must never touch file%d.go.", i)))
 	}
-	losses := session.Lost(t.Context(), list, nil)
+	losses := session.Lost(t.Context(), list, "", nil)
 	if len(losses) < 50 {
 		t.Fatalf("%d losses", len(losses))
 	}

@@ -17,9 +17,10 @@ type Loss struct {
 	Compaction string   `json:"compaction,omitempty"`
 }
 
-// Lost returns what compactions took from the model's view, the weightiest first, where grep matches
-// the text or its whole message. A nil grep takes all. What a rollback took back is not lost.
-func Lost(ctx context.Context, stored []StoredMessage, grep *regexp.Regexp) []Loss {
+// Lost returns what the compaction of an id took from the model's view, or all compactions where that is empty, the
+// weightiest first, where grep matches the text or its whole message. A nil grep takes all. What a rollback took back
+// is not lost.
+func Lost(ctx context.Context, stored []StoredMessage, compaction string, grep *regexp.Regexp) []Loss {
 	list := []Loss{}
 	from := note.Session{}
 	at := make(map[string]int, len(stored))
@@ -30,7 +31,8 @@ func Lost(ctx context.Context, stored []StoredMessage, grep *regexp.Regexp) []Lo
 		}
 		at[m.ID] = i
 		from.Messages = append(from.Messages, m.Message)
-		from.Gone = append(from.Gone, m.Superseded && m.Kind != abi.KindSummary)
+		by := compaction == "" || m.By == compaction
+		from.Gone = append(from.Gone, by && m.Superseded && m.Kind != abi.KindSummary)
 	}
 	for _, l := range note.Losses(ctx, from) {
 		one := Loss{Loss: l}

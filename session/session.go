@@ -49,39 +49,35 @@ func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 // came later are undone: what they superseded is back, byte for byte. A rollback
 // is itself an entry of the journal, and [Session.RollbackTo] undoes it.
 func (s *Session) Rollback(ctx context.Context, id string) error {
-	return goBack(s, func(h *History) error { return h.Rollback(ctx, id) })
+	return goBack(ctx, s, func(h *History) error { return h.Rollback(ctx, id) })
 }
 
 // RollbackTo takes the session back to where it had so many entries. 0 is its very beginning.
 func (s *Session) RollbackTo(ctx context.Context, seq int) error {
-	return goBack(s, func(h *History) error { return h.RollbackTo(ctx, seq) })
+	return goBack(ctx, s, func(h *History) error { return h.RollbackTo(ctx, seq) })
 }
 
 // Undo takes the session back to before its last compaction: see [History.Undo].
 func (s *Session) Undo(ctx context.Context) (undone *abi.Record, err error) {
-	err = goBack(s, func(h *History) error { undone, err = h.Undo(ctx); return err })
+	err = goBack(ctx, s, func(h *History) error { undone, err = h.Undo(ctx); return err })
 	return undone, err
 }
 
 // Redo takes back the last rollback, or the last undo, where nothing came after it.
 func (s *Session) Redo(ctx context.Context) error {
-	return goBack(s, func(h *History) error { return h.Redo(ctx) })
+	return goBack(ctx, s, func(h *History) error { return h.Redo(ctx) })
 }
 
-func goBack(s *Session, do func(*History) error) error {
+func goBack(ctx context.Context, s *Session, do func(*History) error) error {
 	dropped, err := s.state.change(nil, do)
-	if dropped != nil {
-		dropped.reject("the session was rolled back")
-	}
+	dropped.drop(ctx, s, "the session was rolled back")
 	return err
 }
 
 // keep puts a result in the place of the list it was made of.
 func keep(ctx context.Context, s *Session, base []abi.Message, r *kagewasm.Result, last int) error {
 	dropped, err := s.state.keep(ctx, base, r, last)
-	if dropped != nil {
-		dropped.reject("the session changed meanwhile")
-	}
+	dropped.drop(ctx, s, "the session changed meanwhile")
 	return err
 }
 
@@ -154,7 +150,7 @@ func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, err
 		cp := newCheckpoint(s.compactor, req, result.Pending)
 		whyNot, err := s.state.await(ctx, cp)
 		if whyNot != "" {
-			cp.reject(whyNot)
+			cp.drop(ctx, s, whyNot)
 		}
 		return result, err
 	}

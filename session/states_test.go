@@ -259,7 +259,7 @@ func TestRejectedIsNotForEver(t *testing.T) {
 	if cp == nil {
 		t.Fatal("none")
 	}
-	if err := s.Reject(t.Context(), cp.ID, "no"); err != nil {
+	if _, err := s.Reject(t.Context(), cp.ID, "no"); err != nil {
 		t.Fatal(err)
 	}
 	s.Append(t.Context(), abi.Message{ID: "big", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", total/40))})
@@ -285,7 +285,7 @@ func TestQuietEnds(t *testing.T) {
 	}
 	s := open(t, c, total*100/88, msgs)
 	s.Dispatch(t.Context(), said("x", nil))
-	if err := s.Reject(t.Context(), s.Pending().ID, "no"); err != nil {
+	if _, err := s.Reject(t.Context(), s.Pending().ID, "no"); err != nil {
 		t.Fatal(err)
 	}
 	live.Strategy = "drop"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lib/pq"
 	"modernc.org/sqlite"
@@ -70,4 +71,11 @@ var ErrUnknown = errors.New("none of that id is stored")
 func unknown(session string) error {
 	return &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf("session %q: none of that id is stored", session),
 		Hint: "list the sessions to see their ids", Err: ErrUnknown}
+}
+
+// shared is the error of a session that is not there by itself: agents share its id, so their keys name them.
+func shared(id string, keys []string) error {
+	return &abi.Error{Code: abi.CodeUsage, Err: ErrUnknown,
+		Message: fmt.Sprintf("session %q: agents share that id, and it may be %s", id, strings.Join(keys, " or ")),
+		Hint:    "give one of them; in an address # is written %23"}
 }

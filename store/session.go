@@ -77,9 +77,24 @@ func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []S
 func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
 	one, err := scanSession(s.db.QueryRowContext(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE session = $1", key))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, unknown(key)
+		return nil, missing(ctx, s.db, key)
 	}
 	return &one, fault("session", err)
+}
+
+// missing is the error of a session that is not there, which names those that have its id.
+func missing(ctx context.Context, c conn, id string) error {
+	var keys []string
+	err := rows.Each(ctx, c, func(r *sql.Rows) error {
+		var key string
+		err := r.Scan(&key)
+		keys = append(keys, key)
+		return err
+	}, "SELECT session FROM sessions WHERE id = $1 ORDER BY session LIMIT 8", id)
+	if err != nil || len(keys) == 0 {
+		return unknown(id)
+	}
+	return shared(id, keys)
 }
 
 // Pending returns the sessions in which a compaction waits for a decision.

@@ -313,11 +313,11 @@ func compact(
 			result, err = compactor.Commit(ctx, req, result.Pending)
 		case rejected:
 			const why = "rejected on the terminal; nothing was written"
-			compactor.Reject(req.Session, result.Pending, why)
+			err = reject(ctx, compactor, req, result, why)
 			result.Report.ReasonCode, result.Report.Reason = abi.ReasonRejected, why
 		case held:
 			if !recorded {
-				compactor.Reject(req.Session, result.Pending, "nobody could be asked on a terminal; nothing was written")
+				err = reject(ctx, compactor, req, result, "nobody could be asked on a terminal; nothing was written")
 			}
 		}
 	}
@@ -326,6 +326,19 @@ func compact(
 		err = nil
 	}
 	return result, err
+}
+
+// reject drops the compaction that waits. The report has what came of telling plugins.
+func reject(
+	ctx context.Context, c *kagewasm.Compactor, req kagewasm.Request, result *kagewasm.Result, why string,
+) error {
+	told, err := c.Reject(ctx, req, result.Pending, why)
+	if err == nil {
+		err = told.Settle(ctx)
+	}
+	r, t := &result.Report, &told.Report
+	r.Hooks, r.Retained, r.Wishes, r.Failures = t.Hooks, t.Retained, t.Wishes, t.Failures
+	return err
 }
 
 // failed is the error of a session that is over its threshold, and that nobody could

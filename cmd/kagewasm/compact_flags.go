@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -20,6 +21,8 @@ import (
 type compactFlags struct {
 	pluginFlags
 	search abi.Search // in what the session file keeps
+	// spare hears of plugins that cannot be loaded, and compactions go on without them. Nil: there are none then.
+	spare func(error)
 	// source is what the session is read from where the process ends with it; nil: a copy is read.
 	source *files.Source
 	configFlag
@@ -124,8 +127,9 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",
 		"`TEXT`: what the compaction should keep in view, for the model that summarizes, for plugins, and "+
-			"for the note: what bears on its words is told first")
-	fs.StringVar(&f.reason, "reason", "", "who asked: manual, agent or plugin")
+			"for the note: what bears on its words is told first. Over the threshold it is a person who asks, and fast_model "+
+			"is not; below it nothing is compacted without --force")
+	fs.StringVar(&f.reason, "reason", "", "who asked: manual, agent or plugin, or threshold where nobody did")
 	_ = fs.MarkHidden("reason") // for plugs of agents; the flag is there
 	fs.StringArrayVar(&f.releases, "release", nil, "`ID` of a message that a plugin pinned in an earlier compaction, and "+
 		"that need not stay any more; may be repeated")
@@ -189,8 +193,8 @@ func (f *compactFlags) check(path string) error {
 	switch {
 	case f.given("window") && f.window <= 0:
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
-	case f.reason != "" && !slices.Contains([]string{"manual", "agent", "plugin"}, f.reason):
-		return ui.Usagef("--reason %q: known are manual, agent and plugin", f.reason)
+	case f.reason != "" && !slices.Contains(record.Reasons, abi.TriggerReason(f.reason)):
+		return ui.Usagef("--reason %q: known are %s", f.reason, strings.Join(lists.Strings(record.Reasons), ", "))
 	case f.prepare && (f.out != "" || f.report != ""):
 		return ui.Usagef("--prepare writes no file: leave --out and --report out; --json prints it as JSON")
 	case f.keep < 0:

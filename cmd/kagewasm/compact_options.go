@@ -103,14 +103,15 @@ func (f *compactFlags) options(
 		return opts, nil, err
 	}
 	opts.Memory, opts.Cancels = l.state.KV, l.state.Cancels()
+	if f.spare != nil {
+		l.spare(conf, f.spare)
+	}
 	plugins, err := l.loadAll(ctx, conf, f.plugins, progress)
 	if err != nil {
 		l.close(ctx)
 		return opts, nil, err
 	}
-	for _, p := range plugins {
-		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
-	}
+	opts.Plugins = l.with(plugins)
 	opts.Breaker, l.end, err = breakerOf(ctx, f, e)
 	return opts, l, err
 }

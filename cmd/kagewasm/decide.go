@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ import (
 )
 
 func newApprove(e env) *cobra.Command {
-	f := &approveFlags{}
+	f := &decideFlags{}
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Apply the compaction that waits in a session, exactly as it was shown",
@@ -36,52 +35,32 @@ and is not among them does not, which is said.`,
 			return f.approve(c.Context(), e, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.registerFor(e, cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "write the compacted session to `FILE`")
-	e.pluginFlag(cmd, &f.plugins, pluginUsage)
-	f.configFlag.registerUsed(cmd)
-	f.pluginFlags.register(cmd)
 	return cmd
 }
 
 func newReject(e env) *cobra.Command {
-	f, why := &storeFlags{}, ""
+	f, why := &decideFlags{}, ""
 	cmd := &cobra.Command{
 		Use:   "reject ID",
 		Short: "Drop the compaction that waits in a session",
-		Args:  exactArgs("ID"),
+		Long: `Drop the compaction that the strategy checkpoint left to wait: the session goes on as
+it is. ID names the session or the compaction.
+
+Plugins hear that it is dropped, in post_compact: those that a kagewasm.yaml here or in
+a folder above names for the session's agent, and those of --plugin. It is dropped too
+where one of them cannot be loaded, or the configuration cannot be used, which is said.`,
+		Example: `  kagewasm reject s-0123456789ab --notes "the port is gone"`,
+		Args:    exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
+			f.given = c.Flags().Changed
 			return f.reject(c.Context(), e, args[0], why)
 		},
 	}
-	f.register(cmd)
+	f.registerFor(e, cmd)
 	cmd.Flags().StringVar(&why, "notes", "", "`TEXT`: why, for the audit log")
 	return cmd
-}
-
-// reject drops the compaction that waits.
-func (f *storeFlags) reject(ctx context.Context, e env, id, why string) error {
-	return f.withSession(ctx, e, id, func(s *store.Store, one *store.Session) error {
-		v := &ui.Decided{Session: one.Key}
-		_, err := change(ctx, s, one.Key, func(tx *store.Tx, h *session.History) error {
-			cp, err := waiting(h.Pending(), one.Key)
-			if err != nil {
-				return err
-			}
-			v.Compaction = cp.ID
-			event := decided(one, cp, kagewasm.EventFailed)
-			event.Report.Compacted, event.Report.ReasonCode = false, abi.ReasonRejected
-			event.Report.Reason = strings.TrimSpace("rejected by the operator: " + why)
-			if err := h.Reject(ctx, cp.ID, why); err != nil {
-				return err
-			}
-			return tx.Log(ctx, event)
-		})
-		if err != nil {
-			return err
-		}
-		return show(e, f.asJSON, v, ui.Decision)
-	})
 }
 
 // waiting is the compaction that waits in a session.

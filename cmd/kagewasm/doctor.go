@@ -203,6 +203,9 @@ func answers(ctx context.Context, p plugged, look func(what, why, fix string) bo
 	case who.Passing != "":
 		err := errors.New("it passes requests on, and compacts nothing: " + who.Passing)
 		return look("proxy", err.Error(), fixOf(err, p.record.Calls, again))
+	case len(who.Without) > 0:
+		return look("proxy", "it compacts without a plugin: "+strings.Join(who.Without, "; "),
+			"repair it, and touch the configuration or start the proxy anew")
 	}
 	return look("proxy", "it answers at "+p.plan.Keeps, "")
 }

@@ -115,6 +115,8 @@ func TestMCPTools(t *testing.T) {
 	features.Proves(t, "N9")
 	h := newToolHome(t, longSession(120))
 	c, one := h.connect(t, nil), h.session(t)
+	listed, _ := call(t, c, "lost", nil)
+	compaction := regexp.MustCompile(`cmp-[0-9a-f]{16}`).FindString(listed)
 	for _, tc := range []struct {
 		why, tool  string
 		with       arguments
@@ -132,6 +134,8 @@ func TestMCPTools(t *testing.T) {
 		{"what went is listed", "lost", nil, []string{"kagewasm:lost", "1. failure: message t0", "more are not shown"}, nil},
 		{"by a pattern", "lost", arguments{"grep": "TestStep1[12]"}, []string{"TestStep11", "TestStep12"},
 			[]string{"TestStep13", "not shown"}},
+		{"of one compaction", "lost", arguments{"compaction": compaction, "grep": "TestStep1[12]"},
+			[]string{"TestStep11", "TestStep12", "superseded by " + compaction}, nil},
 		{"nothing is said too", "lost", arguments{"grep": "no such thing"}, []string{"Nothing of that kind went."}, nil},
 		{"all sessions are told of", "status", nil, []string{`"session":"` + one.Key + `"`, `"compactions":1`, h.file}, nil},
 		{"a search without a find", "recall", arguments{"query": "xylophone"}, []string{"Nothing that was superseded"}, nil},
@@ -175,6 +179,7 @@ func TestMCPArguments(t *testing.T) {
 		{"a message that is not there", "recall", arguments{"message": "nope"}, "has none of that id"},
 		{"a session that is not there", "recall", arguments{"query": "x", "session": "nope"}, "none of that id"},
 		{"no pattern", "lost", arguments{"grep": "("}, "grep"},
+		{"no compaction", "lost", arguments{"compaction": "cmp-none"}, "it has no compaction"},
 		{"a session and a file", "compact", arguments{"session": "s", "file": "f"}, "session, or file"},
 		{"a file that is not there", "compact", arguments{"file": filepath.Join(h.dir, "nope")}, "nope"},
 		{"a folder for a file", "compact", arguments{"file": h.dir}, "no file"},

@@ -92,6 +92,40 @@ model: small
 	}
 }
 
+// TestInstructionsAreAPersons: over the threshold the fast model writes the summary, and the full one for somebody who
+// says what to keep, with force or without it.
+func TestInstructionsAreAPersons(t *testing.T) {
+	features.Proves(t, "I9")
+	summary := note.Outlines()[0].Render(func(s note.Section) string { return "The " + s.Title + " is clear." })
+	server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
+	url := strconv.Quote(server.URL(modeltest.OpenAI))
+	yaml := "models:\n  full: {provider: openai, model: m-full, base_url: " + url + "}\n  fast: {provider: openai, " +
+		"model: m-fast, base_url: " + url + "}\nmodel: full\ncompaction: {summarize: {fast_model: fast}}\n"
+	for _, tc := range []struct {
+		model string
+		args  []string
+	}{
+		{"m-fast", nil},
+		{"m-full", []string{"--instructions", "keep FOCUSWORD"}},
+		{"m-full", []string{"--instructions", "keep FOCUSWORD", "--force"}},
+		{"m-full", []string{"--force"}},
+		{"m-fast", []string{"--force", "--reason", "threshold"}},
+		{"m-fast", []string{"--instructions", "keep FOCUSWORD", "--reason", "agent"}},
+	} {
+		asked := len(server.Requests())
+		code, r, stderr := compactWith(t, yaml, tc.args...)
+		got := server.Requests()[asked:]
+		if code != 0 || !r.Compacted || len(got) != 1 || got[0].Model != tc.model {
+			t.Errorf("%v: exit code %d, %d requests: %+v\n%s", tc.args, code, len(got), got, stderr)
+		}
+	}
+	asked := len(server.Requests())
+	if code, r, _ := compactWith(t, yaml, "--instructions", "keep FOCUSWORD", "--window", "1000000"); code != 0 ||
+		r.Compacted || r.ReasonCode != abi.ReasonBelowThreshold || len(server.Requests()) != asked {
+		t.Errorf("below the threshold: exit code %d, %s", code, r.ReasonCode)
+	}
+}
+
 // TestWhichModelIsAsked: where the agent names none the only one is its own; of
 // several none is guessed, and what is missing is said.
 func TestWhichModelIsAsked(t *testing.T) {

@@ -123,8 +123,9 @@ type loader struct {
 	named   named.Shelf     // has those that are called by a name
 	// end is called when it is closed. Nil: nothing is.
 	end func(context.Context)
-	// broken says whether loadAll goes on without a plugin that cannot be loaded. Nil: it never does.
-	broken func(name, path string, err error) bool
+	// broken hears of a plugin that cannot be loaded, and loadAll goes on without it. Nil: it does not.
+	broken  func(name string, err error)
+	missing []*unloaded // those that loadAll went on without
 	// set are values that an operator gave the knobs of a plugin, over all others. Nil: none.
 	set func(plugin string) (abi.Config, error)
 }
@@ -383,9 +384,10 @@ func (l *loader) loadAll(
 		p, err := l.loadConfigured(ctx, c.Path, c)
 		if err != nil {
 			err = fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
-			if l.broken == nil || !l.broken(c.Name, c.Path, err) {
+			if l.broken == nil {
 				return nil, err
 			}
+			l.broken(c.Name, err)
 			continue
 		}
 		loaded = append(loaded, p)
@@ -395,9 +397,10 @@ func (l *loader) loadAll(
 		p, err := l.load(ctx, path, false)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
-			if l.broken == nil || !l.broken(filepath.Base(path), path, err) {
+			if l.broken == nil {
 				return nil, err
 			}
+			l.broken(filepath.Base(path), err)
 			continue
 		}
 		loaded = append(loaded, p)

@@ -63,7 +63,7 @@ it, undo takes it back. --state :memory: keeps nothing.`,
 		"is what Codex talks to, by a login or a key")
 	fs.StringVar(&f.listen, "listen", proxyAddress, "`HOST:PORT` to listen on, of this machine alone")
 	fs.DurationVar(&f.idle, "idle", 0, "end when nothing was asked for that long, such as 30m (default: never)")
-	fs.BoolVar(&f.keep, "keep-answering", false, "pass requests on where the configuration, a plugin or the state folder "+
+	fs.BoolVar(&f.keep, "keep-answering", false, "pass requests on where the configuration or the state folder "+
 		"cannot be used, instead of ending, until it can")
 	fs.IntVar(&f.window, "window", 0, "context window of all models in `TOKENS` (default: the configuration's, else each "+
 		"model's own)")
@@ -90,7 +90,7 @@ func (f *proxyFlags) run(ctx context.Context, e env) error {
 	}
 	defer p.close()
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	server.Handler = (&idle{after: f.idle}).over(sameMachine(said(p, p.passing)), func() { server.Close() })
+	server.Handler = (&idle{after: f.idle}).over(sameMachine(said(p, p.state)), func() { server.Close() })
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	e.say(fmt.Sprintf("listening on http://%s for %s", listener.Addr(), upstream.Redacted()))
@@ -100,51 +100,64 @@ func (f *proxyFlags) run(ctx context.Context, e env) error {
 	return nil
 }
 
-// proxy makes the proxy, and what ends its use.
+// proxying is a proxy with what it was made of.
+type proxying struct {
+	*proxy.Proxy
+	engines *engines
+	store   *store.Store // nil where nothing is kept
+}
+
+// end ends its use.
+func (p *proxying) end(ctx context.Context) {
+	if p.Proxy != nil {
+		p.Close()
+	}
+	if p.engines != nil {
+		p.engines.close(context.WithoutCancel(ctx))
+	}
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// proxy makes the proxy.
 func (f *proxyFlags) proxy(
 	ctx context.Context, e env, upstream *url.URL, route func(http.Header) *url.URL,
-) (p *proxy.Proxy, done func(), err error) {
+) (p *proxying, err error) {
 	conf, err := f.configured(e, f.agent, f.sets)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	p = &proxying{}
+	defer func() {
+		if err != nil {
+			p.end(ctx)
+		}
+	}()
 	opts := proxy.Options{Upstream: upstream, Route: route, Log: e.say}
 	if f.state != state.InMemory {
-		if opts.Store, err = state.OpenSessions(ctx, f.state, e.stateHome, e.say); err != nil {
-			return nil, nil, err
+		if p.store, err = state.OpenSessions(ctx, f.state, e.stateHome, e.say); err != nil {
+			return nil, err
 		}
 		if opts.Key, err = f.sealKey(e); err != nil {
-			closeStore(opts.Store)
-			return nil, nil, err
+			return nil, err
 		}
-		opts.Recall = recallCommand
+		opts.Store, opts.Recall = p.store, recallCommand
 	}
 	es := &engines{f: f, e: e, now: newGenerated(conf), audit: func(event kagewasm.Event) { p.Audit(event) }}
 	es.live, err = followed(e, &f.configFlag, conf.file, func(err error) {
 		e.say("the configuration has changed and cannot be used, so the one before holds: " + err.Error())
 	})
 	if err != nil {
-		closeStore(opts.Store)
-		return nil, nil, err
+		return nil, err
 	}
-	es.seen = es.live.current()
+	es.seen, p.engines = es.live.current(), es
 	opts.Engine = func(model string) (proxy.Engine, error) { return es.of(ctx, model) }
 	opts.NumCtx = func(model string) int { return es.numCtx(ctx, model) }
 	if _, err = es.of(ctx, ""); err == nil { // what is wrong with settings and plugins is said now
-		p, err = proxy.New(opts)
+		p.Proxy, err = proxy.New(opts)
 	}
-	done = func() {
-		if p != nil {
-			p.Close()
-		}
-		es.close(context.WithoutCancel(ctx))
-		closeStore(opts.Store)
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return p, done, nil
+	return p, err
 }
 
 // sealKey is the key of the state folder, by which the compactions are sealed that clients
@@ -155,12 +168,6 @@ func (f *proxyFlags) sealKey(e env) ([]byte, error) {
 		return nil, err
 	}
 	return st.CacheKey, st.Close()
-}
-
-func closeStore(s *store.Store) {
-	if s != nil {
-		s.Close()
-	}
 }
 
 // upstreamOf finds the provider. Codex has two: one for who logs in with ChatGPT, one for keys.
@@ -249,14 +256,14 @@ func loopback(host string) bool {
 }
 
 // said answers who asks what is behind the address.
-func said(next http.Handler, passing func() string) http.Handler {
+func said(next http.Handler, state func() plug.Who) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != plug.WhoPath {
 			next.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(plug.Who{Kagewasm: readVersion().build(), Passing: passing()})
+		_ = json.NewEncoder(w).Encode(state())
 	})
 }
 

@@ -9,23 +9,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/proxy"
 )
 
-// answering is a proxy that goes on answering where its settings, a plugin or the state folder cannot be used: an agent
+// answering is a proxy that goes on answering where its settings or the state folder cannot be used: an agent
 // whose provider it is could do nothing otherwise. Requests are passed on until they can be used.
 type answering struct {
 	e     env
-	start func() (*proxy.Proxy, func(), error)
+	start func() (*proxying, error)
+	end   func(*proxying)
 	// passes passes requests on. It reads what this state folder has sealed, where it can.
 	passes *proxy.Proxy
 
 	mu      sync.Mutex
-	now     *proxy.Proxy // nil while requests are passed on
-	done    func()       // ends now
-	why     error        // that they are
-	looks   bool         // whether it can start by now
+	now     *proxying // nil while requests are passed on
+	why     error     // that they are
+	looks   bool      // whether it can start by now
 	looked  time.Time
 	stopped bool
 }
@@ -37,10 +38,11 @@ const lookAgain = time.Second
 func (f *proxyFlags) answers(
 	ctx context.Context, e env, upstream *url.URL, route func(http.Header) *url.URL,
 ) (*answering, error) {
-	a := &answering{e: e, start: func() (*proxy.Proxy, func(), error) { return f.proxy(ctx, e, upstream, route) }}
+	a := &answering{e: e, start: func() (*proxying, error) { return f.proxy(ctx, e, upstream, route) },
+		end: func(p *proxying) { p.end(ctx) }}
 	if !f.keep {
 		var err error
-		a.now, a.done, err = a.start()
+		a.now, err = a.start()
 		return a, err
 	}
 	opts := proxy.Options{Upstream: upstream, Route: route, Log: e.say}
@@ -64,7 +66,7 @@ func (f *proxyFlags) answers(
 
 // look starts the proxy where it can be. What keeps it from that is said once.
 func (a *answering) look() {
-	p, done, err := a.start()
+	p, err := a.start()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	was := a.why
@@ -75,9 +77,9 @@ func (a *answering) look() {
 			a.e.say("requests are passed on, and nothing is compacted: " + err.Error())
 		}
 	case a.stopped:
-		done()
+		a.end(p)
 	default:
-		if a.now, a.done, a.why = p, done, nil; was != nil {
+		if a.now, a.why = p, nil; was != nil {
 			a.e.say("it compacts again")
 		}
 	}
@@ -90,7 +92,7 @@ func (a *answering) current() *proxy.Proxy {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.now != nil {
-		return a.now
+		return a.now.Proxy
 	}
 	if time.Since(a.looked) > lookAgain && a.due() {
 		go a.look()
@@ -105,8 +107,9 @@ func (a *answering) due() bool {
 	return due
 }
 
-// passing says why requests are passed on, in a line; empty where they are compacted. It looks first.
-func (a *answering) passing() string {
+// state is what it says of itself. It looks first.
+func (a *answering) state() plug.Who {
+	who := plug.Who{Kagewasm: readVersion().build()}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.due() {
@@ -114,11 +117,13 @@ func (a *answering) passing() string {
 		a.look()
 		a.mu.Lock()
 	}
-	if a.why == nil {
-		return ""
+	switch {
+	case a.why != nil:
+		who.Passing, _, _ = strings.Cut(a.why.Error(), "\n")
+	case a.now != nil:
+		who.Without = a.now.engines.without()
 	}
-	line, _, _ := strings.Cut(a.why.Error(), "\n")
-	return line
+	return who
 }
 
 func (a *answering) close() {
@@ -126,7 +131,7 @@ func (a *answering) close() {
 	defer a.mu.Unlock()
 	a.stopped = true
 	if a.now != nil {
-		a.done()
+		a.end(a.now)
 	}
 	if a.passes != nil {
 		a.passes.Close()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,12 +37,14 @@ type generated struct {
 	byEncoding map[tokens.Encoding]proxy.Engine
 	models     map[string]tokens.Model // without what their providers said
 	loaders    []*loader
+	spares     bool // plugins that cannot be loaded are failures of compactions
 	closed     sync.Once
 }
 
 func newGenerated(conf configured) *generated {
 	return &generated{
 		conf:       conf,
+		spares:     true,
 		byEncoding: make(map[tokens.Encoding]proxy.Engine),
 		models:     make(map[string]tokens.Model),
 	}
@@ -72,7 +75,8 @@ func (es *engines) numCtx(ctx context.Context, name string) int {
 	return 0
 }
 
-// follow goes by the configuration as it is now. One that nothing can be made of changes nothing.
+// follow goes by the configuration as it is now. One that nothing can be made of changes nothing, nor does one with
+// which a plugin cannot be loaded any more.
 func (es *engines) follow(ctx context.Context) {
 	c := es.live.current()
 	if c == es.seen {
@@ -81,7 +85,7 @@ func (es *engines) follow(ctx context.Context) {
 	es.seen = c
 	a, err := c.With(es.f.agent, es.f.sets...)
 	next := newGenerated(configured{file: c, agent: a})
-	if err == nil {
+	if next.spares = len(es.now.without()) > 0; err == nil {
 		_, err = es.engine(context.WithoutCancel(ctx), next, "")
 	}
 	if err != nil {
@@ -89,6 +93,7 @@ func (es *engines) follow(ctx context.Context) {
 		next.close(context.WithoutCancel(ctx))
 		return
 	}
+	next.spares = true // of another encoding's
 	old := es.now
 	es.now, es.past = next, append(es.past, old)
 	time.AfterFunc(closeLater, func() { old.close(context.Background()) })
@@ -127,7 +132,11 @@ func (es *engines) make(ctx context.Context, g *generated, encoding tokens.Encod
 	if engine.Counter, err = tokens.New(encoding, tokens.Options{}); err != nil {
 		return engine, err
 	}
-	opts, plugins, err := es.f.options(ctx, es.e, g.conf, engine.Counter, es.e.progress())
+	f := es.f.compactFlags
+	if g.spares {
+		f.spare = func(err error) { es.e.say(goesOnWithout + ": " + err.Error()) }
+	}
+	opts, plugins, err := f.options(ctx, es.e, g.conf, engine.Counter, es.e.progress())
 	if err != nil {
 		return engine, err
 	}
@@ -145,6 +154,24 @@ func (es *engines) learn(model string, window int) {
 	if err := keepWindows(es.f.state, es.e, map[string]int{model: window}); err != nil {
 		es.e.say("what the provider said of " + model + " is not kept: " + err.Error())
 	}
+}
+
+// without says which plugins cannot be loaded, and why.
+func (es *engines) without() []string {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	return es.now.without()
+}
+
+func (g *generated) without() (list []string) {
+	for _, l := range g.loaders {
+		for _, u := range l.missing {
+			if says := u.manifest.Name + ": " + u.err.Message; !slices.Contains(list, says) {
+				list = append(list, says)
+			}
+		}
+	}
+	return list
 }
 
 func (es *engines) close(ctx context.Context) {

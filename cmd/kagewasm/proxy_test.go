@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,8 +18,10 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/plug"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/proxy"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // proxied starts a proxy before an upstream that answers all, as a program of its own.
@@ -31,6 +34,13 @@ func proxied(t *testing.T, home string, args ...string) (ask func(body string) (
 // proxiedAt is proxied, and says where the proxy listens.
 func proxiedAt(t *testing.T, home string, args ...string) (ask func(body string) (says string), at string) {
 	t.Helper()
+	ask, at, _ = proxiedSaying(t, home, args...)
+	return ask, at
+}
+
+// proxiedSaying is proxiedAt, with what the proxy said on standard error until it listened.
+func proxiedSaying(t *testing.T, home string, args ...string) (ask func(body string) (says string), at, said string) {
+	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
@@ -41,7 +51,7 @@ func proxiedAt(t *testing.T, home string, args ...string) (ask func(body string)
 		"--state", home}, args...)...)
 	cmd.Env = environment(home)
 	cmd.Dir = t.TempDir()
-	said, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -49,8 +59,9 @@ func proxiedAt(t *testing.T, home string, args ...string) (ask func(body string)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	lines := bufio.NewScanner(said)
+	lines := bufio.NewScanner(stderr)
 	for at == "" && lines.Scan() {
+		said += lines.Text() + "\n"
 		if found := regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(lines.Text()); found != nil {
 			at = found[1]
 		}
@@ -70,7 +81,113 @@ func proxiedAt(t *testing.T, home string, args ...string) (ask func(body string)
 		defer resp.Body.Close()
 		_, _ = io.Copy(io.Discard, resp.Body)
 		return resp.Header.Get(proxy.Header)
-	}, at
+	}, at, said
+}
+
+// TestProxyBeginsWithBrokenPlugin: a compactor that is missing, or no module, when a proxy starts stalls no
+// conversation: compaction always completes, by drop, with the failure in one event. The proxy says so at once and when
+// it is asked, with the configuration's plugins as with those of flags.
+func TestProxyBeginsWithBrokenPlugin(t *testing.T) {
+	features.Proves(t, "K7")
+	for name, tc := range map[string]struct {
+		module string // "" is missing
+		config bool
+		says   string
+	}{
+		"missing":           {"", true, "no such file"},
+		"junk":              {"junk", true, "not a WebAssembly module"},
+		"junk by a flag":    {"junk", false, "not a WebAssembly module"},
+		"missing by a flag": {"", false, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, home := t.TempDir(), filepath.Join(t.TempDir(), "state")
+			module, file := filepath.Join(dir, "gone.wasm"), filepath.Join(dir, "kagewasm.yaml")
+			args := []string{"--no-config", "--plugin", module, "--set", "compaction.max_tokens=3000"}
+			plugin, err := "gone.wasm", error(nil)
+			if tc.module != "" {
+				err = os.WriteFile(module, []byte(tc.module), 0o600)
+			}
+			if err == nil && tc.config {
+				args, plugin = []string{"--config", file}, "mine"
+				err = os.WriteFile(file, []byte("plugins: {mine: {path: gone.wasm}}\ncompaction: {compactor: mine, "+
+					"max_tokens: 3000}\n"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask, at, said := proxiedSaying(t, home, append(args, "--window", "10000")...)
+			if !strings.Contains(said, "compactions go on without it: ") || !strings.Contains(said, plugin+": ") ||
+				!strings.Contains(said, tc.says) {
+				t.Errorf("standard error: %s", said)
+			}
+			who, err := plug.Answers(t.Context(), strings.TrimPrefix(at, "http://"), false)
+			if err != nil || who.Passing != "" || len(who.Without) != 1 ||
+				!strings.HasPrefix(who.Without[0], plugin+": the plugin cannot be loaded: ") {
+				t.Errorf("it says of itself: %+v, %v", who, err)
+			}
+			if says := ask(talk("the ledger", 120)); !strings.HasPrefix(says, "compacted") {
+				t.Fatalf("it says %q", says)
+			}
+			log := ""
+			for end := time.Now().Add(time.Minute); !strings.Contains(log, `"compaction.completed"`); log = auditLog(t, home) {
+				if time.Now().After(end) {
+					t.Fatal("the compaction is never logged")
+				}
+			}
+			if strings.Count(log, `"type":"compaction.completed","session":`) != 1 || strings.Contains(log, `"compaction.failed"`) ||
+				!strings.Contains(log, tc.says) {
+				t.Errorf("the audit log has %d bytes", len(log))
+			}
+		})
+	}
+}
+
+// TestProxyGoesOnWithBrokenPlugin: where a module breaks under a running proxy a change of the configuration changes
+// nothing, and what was loaded goes on.
+func TestProxyGoesOnWithBrokenPlugin(t *testing.T) {
+	features.Proves(t, "K7")
+	dir, home := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	module, file := filepath.Join(dir, "b.wasm"), filepath.Join(dir, "kagewasm.yaml")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const settings = "plugins: {summary: {path: b.wasm}}\ncompaction: {compactor: summary, max_tokens: 3000}\n"
+	write(module, string(misbehaving()["summary"]))
+	write(file, settings)
+	ask, at := proxiedAt(t, home, "--config", file, "--window", "10000")
+	write(module, "junk")
+	write(file, settings+"# changed\n")
+	if says := ask(talk("the ledger", 120)); !strings.HasPrefix(says, "compacted") {
+		t.Fatalf("it says %q", says)
+	}
+	who, err := plug.Answers(t.Context(), strings.TrimPrefix(at, "http://"), false)
+	if err != nil || len(who.Without) > 0 {
+		t.Errorf("%+v, %v", who, err)
+	}
+	for end := time.Now().Add(time.Minute); !strings.Contains(auditLog(t, home), `"name":"summary"`); {
+		if time.Sleep(10 * time.Millisecond); time.Now().After(end) {
+			t.Fatal("the plugin that was loaded is not in use")
+		}
+	}
+}
+
+// auditLog is the audit log in a state folder.
+func auditLog(t *testing.T, home string) string {
+	t.Helper()
+	s, err := state.ReadSessions(t.Context(), home, "", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var b strings.Builder
+	err = s.Audit(t.Context(), "", 0, func(a store.Audited) error { return json.NewEncoder(&b).Encode(a) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // TestProxyKeepsAnswering: where nothing can be made of the settings, a proxy that an agent has for its only provider

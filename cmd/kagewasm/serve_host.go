@@ -67,7 +67,6 @@ type agentKey struct{ path, model string }
 type loaded struct {
 	loader  *loader
 	plugins []*runtime.Plugin
-	missing []*unloaded
 }
 
 func (f *serveFlags) openHost(e env, s *store.Store, log *slog.Logger, audit func(kagewasm.Event)) (*serveHost, error) {
@@ -245,14 +244,7 @@ func (h *serveHost) options(
 	}
 	if l.loader != nil {
 		opts.Memory, opts.Cancels = l.loader.state.KV, l.loader.state.Cancels()
-	}
-	for _, p := range l.plugins {
-		opts.Plugins = append(opts.Plugins, p)
-	}
-	for _, p := range l.missing {
-		if !slices.ContainsFunc(opts.Plugins, func(o hooks.Plugin) bool { return o.Manifest().Name == p.manifest.Name }) {
-			opts.Plugins = append(opts.Plugins, p)
-		}
+		opts.Plugins = l.loader.with(l.plugins)
 	}
 	return opts, nil
 }
@@ -276,13 +268,8 @@ func (h *serveHost) loaded(
 			values, err := h.store.Knobs(ctx, name, path)
 			return abi.Config(values), err
 		}
-		l.loader.broken = func(name, file string, err error) bool {
-			if !spares {
-				return false
-			}
-			h.log.Error("a plugin cannot be loaded: compactions go on without it", "agent", path, "error", err)
-			l.missing = append(l.missing, standIn(conf, name, err))
-			return true
+		if spares {
+			l.loader.spare(conf, func(err error) { h.log.Error(goesOnWithout, "agent", path, "error", err) })
 		}
 		if l.plugins, err = l.loader.loadAll(ctx, conf, h.flags.compact.plugins, ui.NewProgress(nil, 0)); err != nil {
 			l.loader.close(ctx)

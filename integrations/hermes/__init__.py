@@ -80,7 +80,7 @@ class KagewasmEngine(ContextEngine):
     def compress(self, messages, current_tokens=None, focus_topic=None, force=False, memory_context=""):
         wanted, self.wanted = self.wanted or {}, None
         instructions = focus_topic or wanted.get("instructions")
-        reason = None if focus_topic else wanted.get("reason")
+        reason = None if focus_topic else wanted.get("reason", None if force else "threshold")
         try:
             compacted = compact(messages, self.session_id, self.context_length, instructions, reason)
         except FAILURES as error:

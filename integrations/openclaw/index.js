@@ -71,7 +71,7 @@ export const engine = () => {
       const due = session.due
       if (due) await save(sessionId, Object.assign(session, { due: undefined })).catch(() => {}) // as where it was set
       if (due || (tokenBudget > 0 && tokensOf(shown) > tokenBudget * 0.85)) {
-        await compact(sessionId, messages, tokenBudget).catch(() => {}) // OpenClaw says what is too long
+        await compact(sessionId, messages, tokenBudget, { reason: "threshold" }).catch(() => {}) // OpenClaw says what is too long
         shown = apply(session.plan, messages)
       }
       return { messages: shown, estimatedTokens: tokensOf(shown) }
@@ -79,7 +79,7 @@ export const engine = () => {
     // ok stands for a compaction that was made: ok without one has left sessions that nothing compacted any more. OpenClaw
     // asks before a turn too, and of an engine that has seen nothing yet: where it is told neither of the two reasons that
     // it knows for leaving a session as it is, "below threshold" and "already compacted", the turn fails.
-    compact: async ({ sessionId, tokenBudget }) => {
+    compact: async ({ sessionId, tokenBudget, compactionTarget, customInstructions }) => {
       const session = await load(sessionId)
       const left = reason => ({ ok: false, compacted: false, reason })
       if (session.messages === undefined) {
@@ -87,7 +87,9 @@ export const engine = () => {
         return left("below threshold as far as is known: kagewasm compacts when the session is assembled next")
       }
       try {
-        const made = await compact(sessionId, session.messages, tokenBudget)
+        const person = compactionTarget === "threshold" || customInstructions // OpenClaw has "budget" where nobody asked
+        const asked = person ? { instructions: customInstructions } : { reason: "threshold" }
+        const made = await compact(sessionId, session.messages, tokenBudget, asked)
         if (made === undefined) return left("already compacted: there is nothing to supersede yet")
         return { ok: true, compacted: true, result: { tokensBefore: made.before, tokensAfter: made.after } }
       } catch (error) {

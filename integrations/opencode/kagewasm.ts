@@ -83,7 +83,7 @@ export const Kagewasm = async ({ client }: any) => {
     const full = await limit(last.providerID, last.modelID)
     if (full <= 0 || used < share * full || used < 1.05 * (tried.get(last.sessionID) ?? 0)) return
     tried.set(last.sessionID, used)
-    await plan(messages, { session: last.sessionID, model: last.modelID, window: full })
+    await plan(messages, { session: last.sessionID, model: last.modelID, window: full, reason: "threshold" })
   }
 
   // summarize makes what stands for messages that opencode has summarized, and for the summary before them. opencode's

@@ -57,7 +57,8 @@ export default function (pi: any) {
     try {
       const entries = live(event.branchEntries)
       const window = ctx.model?.contextWindow
-      const asked = wanted ?? { instructions: event.customInstructions }
+      const automatic = ["threshold", "overflow"].includes(event.reason) // which a pi before 0.87 does not tell
+      const asked = wanted ?? { instructions: event.customInstructions, reason: automatic ? "threshold" : undefined }
       const settings = { format: "pi", to: "neutral", prune: false, piece: true, window, ...asked }
       const kept: Line[] = await compact("pi", sessionOf(ctx, entries), settings, event.signal)
       const cut = summarized(kept, entries)

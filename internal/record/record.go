@@ -47,6 +47,10 @@ func head(msgs []abi.Message) int {
 	return min(1, len(msgs))
 }
 
+// Reasons are those that who keeps a session may give for a compaction of it: without one of them a person asked where
+// it is forced, or where it says what to keep in view.
+var Reasons = []abi.TriggerReason{abi.TriggerManual, abi.TriggerAgent, abi.TriggerPlugin, abi.TriggerThreshold}
+
 // Run is one run of compact.
 type Run struct {
 	// Path and Data are the file as it was read, File what it says.
@@ -253,4 +257,18 @@ func renamed(r *kagewasm.Report, names map[string]string) *kagewasm.Report {
 		*ids = lists.Map(*ids, func(id string) string { return nameOf(names, id) })
 	}
 	return &out
+}
+
+// Compaction returns a compaction of a stored session, also one that was undone. The cause of the error where there is
+// none is [store.ErrUnknown].
+func Compaction(ctx context.Context, s *store.Store, key, id string) (*store.Record, error) {
+	list, err := s.Records(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(r store.Record) bool { return r.ID == id }); i >= 0 {
+		return &list[i], nil
+	}
+	return nil, &abi.Error{Code: abi.CodeUsage, Err: store.ErrUnknown,
+		Message: fmt.Sprintf("session %q: it has no compaction %q", key, id), Hint: "show the session to see their ids"}
 }

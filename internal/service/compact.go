@@ -165,16 +165,10 @@ func (s *compactions) Compactions(ctx context.Context, key string) ([]store.Reco
 
 // Compaction is a record of a session.
 func (s *compactions) Compaction(ctx context.Context, key, id string) (*store.Record, error) {
-	list, err := s.Compactions(ctx, key)
-	if err != nil {
+	if _, err := s.store.Session(ctx, key); err != nil {
 		return nil, err
 	}
-	for i := range list {
-		if list[i].ID == id {
-			return &list[i], nil
-		}
-	}
-	return nil, unknown("session " + key + " has no compaction " + id)
+	return record.Compaction(ctx, s.store, key, id)
 }
 
 // Flag keeps the operator's judgement of a compaction. What is nil stays as it was.

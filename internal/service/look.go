@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -16,9 +17,9 @@ func (s *history) all(ctx context.Context, key string) ([]session.StoredMessage,
 	return (&sessions{s.core}).Messages(ctx, key, store.MessageQuery{Superseded: true})
 }
 
-// Lost lists what compactions took from the model's view, the weightiest first, where
+// Lost lists what compactions took from the model's view, or one of them, the weightiest first, where
 // grep, a regular expression, is in the text or its message.
-func (s *history) Lost(ctx context.Context, key, grep string) ([]session.Loss, error) {
+func (s *history) Lost(ctx context.Context, key, grep, compaction string) ([]session.Loss, error) {
 	pattern, err := regexp.Compile(grep)
 	if err != nil {
 		return nil, usage("lost", "grep: "+err.Error())
@@ -27,7 +28,12 @@ func (s *history) Lost(ctx context.Context, key, grep string) ([]session.Loss, e
 	if err != nil {
 		return nil, err
 	}
-	return session.Lost(ctx, all, pattern), nil
+	if compaction != "" {
+		if _, err := record.Compaction(ctx, s.store, key, compaction); err != nil {
+			return nil, err
+		}
+	}
+	return session.Lost(ctx, all, compaction, pattern), nil
 }
 
 // Search finds passages for a person, in all messages.

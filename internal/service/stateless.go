@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/jsonlex"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/plainjson"
 	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/turnend"
@@ -42,9 +44,9 @@ type Once struct {
 	PlugVersion string `json:"plug_version,omitempty" doc:"the kagewasm that wrote the plug; another one is refused"`
 	// Record keeps the session and what became of it in the store, for undo and lost.
 	Record bool `json:"record,omitempty"`
-	// Reason is who asked for a forced compaction: manual (the default), agent, or plugin, for what a plugin wanted
-	// at the end of a turn.
-	Reason abi.TriggerReason `json:"reason,omitempty" doc:"who asked: manual, agent or plugin"`
+	// Reason is who asked: manual, agent, plugin, for what a plugin wanted at the end of a turn, or threshold where nobody
+	// did. The default is manual with Force, Target or Instructions, else threshold.
+	Reason abi.TriggerReason `json:"reason,omitempty" doc:"who asked: manual, agent or plugin, or threshold where nobody did"`
 }
 
 // Made is what came of one: messages in the form that they came in, and the report.
@@ -68,7 +70,7 @@ func (s *compactions) CompactOnce(ctx context.Context, in Once) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.req.Force && (in.Reason == "" || in.Reason == abi.TriggerManual) {
+	if o.req.Trigger() == abi.TriggerManual {
 		if key, open, err := s.running(ctx, o.run); err != nil {
 			return nil, err
 		} else if open != nil {
@@ -127,8 +129,8 @@ type once struct {
 
 // once reads a session. Where the agent is known and not wanted, nothing is read.
 func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bool) (o once, err error) {
-	if r := in.Reason; r != "" && r != abi.TriggerManual && r != abi.TriggerAgent && r != abi.TriggerPlugin {
-		return o, usage("compact", "reason "+string(r)+": known are manual, agent and plugin")
+	if r := in.Reason; r != "" && !slices.Contains(record.Reasons, r) {
+		return o, usage("compact", "reason "+string(r)+": known are "+strings.Join(lists.Strings(record.Reasons), ", "))
 	}
 	path := ""
 	if in.Agent != nil {

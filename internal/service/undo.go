@@ -106,6 +106,7 @@ func (s *history) Reject(ctx context.Context, key, id, why string) error {
 		if cp := open.Pending(); cp == nil || cp.ID != id {
 			return unknown("session " + key + ": compaction " + id + " does not wait")
 		}
-		return open.Reject(ctx, id, why)
+		_, err := open.Reject(ctx, id, why)
+		return err
 	})
 }

@@ -53,6 +53,7 @@ var recordFields = []field[*abi.Record]{
 	{"success", func(d *decoder, r *abi.Record) { r.Success = d.bool() }},
 	{"dry_run", func(d *decoder, r *abi.Record) { r.DryRun = d.bool() }},
 	{"trigger", func(d *decoder, r *abi.Record) { r.Trigger = abi.TriggerReason(d.text()) }},
+	{"instructions", func(d *decoder, r *abi.Record) { r.Instructions = d.text() }},
 	{"strategy", func(d *decoder, r *abi.Record) { r.Strategy = d.text() }},
 	{"source", func(d *decoder, r *abi.Record) { object(d, &r.Source, sourceFields) }},
 	{"reason_code", func(d *decoder, r *abi.Record) { r.ReasonCode = abi.ReasonCode(d.text()) }},

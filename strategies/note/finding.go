@@ -49,10 +49,13 @@ func findings(text string) []finding {
 	if !mayFind(text) {
 		return nil
 	}
-	return sentencesThat(text, func(s string) bool {
-		n := utf8.RuneCountInString(s)
-		return n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || n >= minWeighty && isWeighty(s+" ")
-	})
+	return sentencesThat(text, isFinding)
+}
+
+// isFinding reports whether a sentence says what an agent found, decided, or tried in vain.
+func isFinding(s string) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || n >= minWeighty && isWeighty(s+" ")
 }
 
 // sentencesThat are the sentences of a text, no questions, of which something is true, each with the one before or

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -26,11 +28,13 @@ type LossKind string
 
 // The kinds of losses, in the order of what they weigh.
 const (
-	LostRule     LossKind = "rule"     // what a person said must be, decided, corrected or did not allow
-	LostDecision LossKind = "decision" // what the agent decided or found
-	LostFailure  LossKind = "failure"  // what failed, and did not pass later
-	LostFile     LossKind = "file"     // what was modified
-	LostMessage  LossKind = "message"  // the rest
+	LostRule      LossKind = "rule"      // what a person said must be, decided, corrected or did not allow
+	LostStatement LossKind = "statement" // what else a person said
+	LostDecision  LossKind = "decision"  // what the agent decided, reasoned or found
+	LostClaim     LossKind = "claim"     // what else the agent told people
+	LostFailure   LossKind = "failure"   // what failed, and did not pass later
+	LostFile      LossKind = "file"      // what was modified
+	LostMessage   LossKind = "message"   // the rest
 )
 
 // maxLossLine is how much of a message stands for it, in characters.
@@ -49,8 +53,8 @@ func Losses(ctx context.Context, s Session) []Loss {
 	for i := range s.Messages {
 		person[s.Messages[i].ID] = origins[i] == abi.FromPerson
 	}
-	l.rules(person, work.New(s.harness(ctx, memory)))
-	l.decisions()
+	l.statements(person, l.rules(person, work.New(s.harness(ctx, memory))))
+	l.claims(l.decisions())
 	l.failures(n.names.Failures())
 	l.files(n)
 	l.rest(person)
@@ -69,9 +73,10 @@ func (l *losses) add(kind LossKind, id, text string) {
 }
 
 // rules are what persons said must be, what they corrected and did not allow, and behind these what may be none. Of the
-// same words said again the last count.
-func (l *losses) rules(person map[string]bool, w *work.Work) {
-	var list []bound
+// same words said again the last count. It returns those of each message.
+func (l *losses) rules(person map[string]bool, w *work.Work) (told map[string][]string) {
+	var sure, rest []Loss
+	told = make(map[string][]string)
 	for i := range l.gone {
 		m := &l.gone[i]
 		for k := range m.ToolCalls {
@@ -79,30 +84,29 @@ func (l *losses) rules(person map[string]bool, w *work.Work) {
 		}
 		if m.Role == abi.RoleTool {
 			if step := w.Result(m); step.Rejected != "" {
-				list = append(list, bound{m.ID, "not allowed: " + step.Rejected, true})
+				sure = append(sure, Loss{LostRule, m.ID, "not allowed: " + step.Rejected})
 			}
 		}
-		if person[m.ID] {
-			list = append(list, boundBy(m)...)
+		if !person[m.ID] {
+			continue
 		}
-	}
-	last := make(map[string]int)
-	for i := range list {
-		last[list[i].text] = i
-	}
-	for _, sure := range []bool{true, false} {
-		for i, r := range list {
-			if l.said[r.id] = true; r.sure == sure && last[r.text] == i {
-				l.add(LostRule, r.id, r.text)
+		for _, r := range boundBy(m) {
+			told[m.ID] = append(told[m.ID], r.text)
+			if one := (Loss{LostRule, m.ID, r.text}); r.sure {
+				sure = append(sure, one)
+			} else {
+				rest = append(rest, one)
 			}
 		}
 	}
+	l.lastOf(slices.Concat(sure, rest))
+	return told
 }
 
 // bound is a rule in the words of a person, and whether it surely is one.
 type bound struct {
-	id, text string
-	sure     bool
+	text string
+	sure bool
 }
 
 // boundBy are the rules of a message. One that corrects what was done or said begins with that.
@@ -110,14 +114,14 @@ func boundBy(m *abi.Message) (list []bound) {
 	first := correction(m.Words())
 	for _, r := range bindings(m.Words()) {
 		if !r.heads {
-			list = append(list, bound{m.ID, strings.TrimSpace(r.under + " " + r.text), r.binds})
+			list = append(list, bound{strings.TrimSpace(r.under + " " + r.text), r.binds})
 		}
 	}
 	if first == "" || strings.HasSuffix(first, ":") {
 		return list
 	}
 	list = slices.DeleteFunc(list, func(r bound) bool { return r.text == first })
-	return slices.Insert(list, 0, bound{m.ID, first, true})
+	return slices.Insert(list, 0, bound{first, true})
 }
 
 // correction is the first sentence of words that correct what was done or said.
@@ -133,22 +137,112 @@ func correction(words string) string {
 	return ""
 }
 
-// decisions are what the agent decided and found. It is known by other words than those of persons: "let's" and "make
-// sure" announce steps here.
-func (l *losses) decisions() {
+// statements are what else persons said: each sentence that says something, and is neither a question nor the answer to
+// one alone. No list of words knows all that binds. Of the same words said again the last count.
+func (l *losses) statements(person map[string]bool, rules map[string][]string) {
+	var list []Loss
 	for i := range l.gone {
-		if m := &l.gone[i]; m.Role == abi.RoleAssistant {
-			for _, f := range sentencesThat(m.Text(), decidesOrFinds) {
-				l.add(LostDecision, m.ID, f.String())
+		m := &l.gone[i]
+		words := m.Words()
+		if !person[m.ID] || len(words) > maxPasted {
+			continue
+		}
+		for line, printed := range typed(words) {
+			bare, _ := listItem(line)
+			if printed || isHeading(line) {
+				continue
+			}
+			for s := range sentences(plain(bare)) {
+				told := slices.ContainsFunc(rules[m.ID], func(r string) bool { return strings.Contains(r, s) })
+				if !told && isStatement(s) {
+					list = append(list, Loss{LostStatement, m.ID, clip.CutChars(s, maxEntry, "...")})
+				}
 			}
 		}
 	}
+	l.lastOf(list)
 }
 
-// decidesOrFinds reports whether a sentence says what an agent decided, found or tried in vain, or what it does in the
-// place of what.
-func decidesOrFinds(s string) bool {
-	return isWeighty(s+" ") || saysSomething(s) && (saysFinding(s) || choosingWords.says(s) && !strings.HasSuffix(s, ":"))
+// isStatement reports whether a sentence of a person says something by itself.
+func isStatement(s string) bool {
+	bare := strings.TrimFunc(lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	first, _ := utf8.DecodeRuneInString(bare)
+	several := strings.Contains(bare, " ") || clip.Separate(first)
+	return several && utf8.RuneCountInString(bare) >= minStatement && !strings.HasSuffix(s, ":") && !onlyPolite(s) &&
+		(!isQuestion(s) || asksFor(s)) && replyingWords.longest(bare) < len(bare)
+}
+
+// minStatement is how long a sentence is that says something, in characters.
+const minStatement = 4
+
+// decisions are what the agent decided, and gave reasons for, and then what it found.
+func (l *losses) decisions() (told map[string][]string) {
+	var weighty, rest []Loss
+	told = make(map[string][]string)
+	for i := range l.gone {
+		m := &l.gone[i]
+		if m.Role != abi.RoleAssistant {
+			continue
+		}
+		for _, f := range sentencesThat(m.Text(), func(s string) bool { return isWeighty(s+" ") || isFinding(s) }) {
+			told[m.ID] = append(told[m.ID], f.text)
+			if one := (Loss{LostDecision, m.ID, f.String()}); f.weighs() {
+				weighty = append(weighty, one)
+			} else {
+				rest = append(rest, one)
+			}
+		}
+	}
+	l.list = append(l.list, slices.Concat(weighty, rest)...)
+	for id := range told {
+		l.said[id] = true
+	}
+	return told
+}
+
+// claims are what else the agent told people: the prose of words that it ended a turn with. What it says beside a call
+// announces that, and what it lists there is what it did.
+func (l *losses) claims(decisions map[string][]string) {
+	var list []Loss
+	for i := range l.gone {
+		m := &l.gone[i]
+		if m.Role != abi.RoleAssistant || len(m.ToolCalls) > 0 {
+			continue
+		}
+		lines, _ := sayings(m.Text())
+		for _, line := range lines {
+			if isHeading(line.text) || isEntry(line.text) || isCode(line.text) {
+				continue
+			}
+			for s := range sentences(plain(line.text)) {
+				told := slices.ContainsFunc(decisions[m.ID], func(d string) bool { return strings.Contains(d, s) })
+				if !told && isClaim(s) {
+					list = append(list, Loss{LostClaim, m.ID, shortened(s, maxSaid)})
+				}
+			}
+		}
+	}
+	l.lastOf(list)
+}
+
+// isClaim reports whether a sentence with which an agent ends a turn says something: no question, greeting or praise,
+// and nothing that it is about to look at. What it says that it will do binds it.
+func isClaim(s string) bool {
+	announces := intends().MatchString(s) && !wills().MatchString(s) || telling(s) == "" || helpingWords.begins(s)
+	return len(s) >= minWeighty && !announces && !strings.HasSuffix(s, ":") && !isQuestion(s) && !onlyPolite(s)
+}
+
+// lastOf adds those of a list that say what no later one says.
+func (l *losses) lastOf(list []Loss) {
+	last := make(map[string]int)
+	for i := range list {
+		last[list[i].Text] = i
+	}
+	for i, one := range list {
+		if l.said[one.Message] = true; last[one.Text] == i {
+			l.list = append(l.list, one)
+		}
+	}
 }
 
 // failures are those that nothing settled, and that no person caused.

@@ -23,16 +23,18 @@ func TestLossesThatPassed(t *testing.T) {
 		{"go test ./...", false}, {"go test ./docs", true}, {"make lint", true},
 	} {
 		msgs := session("Mend it.", run("go test ./store -run TestSweep", failed, true), run(tc.later, passed, false))
-		s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
-		for i := range s.Gone {
-			s.Gone[i] = i > 0
-		}
-		lost := false
-		for _, l := range note.Losses(t.Context(), s) {
-			lost = lost || l.Kind == note.LostFailure
-		}
-		if lost != tc.lost {
-			t.Errorf("behind %s it is lost: %v", tc.later, lost)
+		for _, stays := range []int{0, 2} { // of the last ones
+			s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+			for i := range s.Gone {
+				s.Gone[i] = i > 0 && i < len(msgs)-stays
+			}
+			lost := false
+			for _, l := range note.Losses(t.Context(), s) {
+				lost = lost || l.Kind == note.LostFailure
+			}
+			if lost != tc.lost {
+				t.Errorf("behind %s, of which %d messages stay, it is lost: %v", tc.later, stays, lost)
+			}
 		}
 	}
 }
@@ -89,7 +91,7 @@ func TestLosses(t *testing.T) {
 	for _, l := range note.Losses(t.Context(), note.Session{Messages: msgs, Gone: gone}) {
 		got = append(got, fmt.Sprintf("%s %s", l.Kind, l.Message))
 	}
-	want := "[rule u1 decision a2 failure r4 file a3 message a1 message r3 message a4]"
+	want := "[rule u1 decision a2 claim a1 failure r4 file a3 message r3 message a4]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
@@ -199,5 +201,87 @@ func TestLostRest(t *testing.T) {
 	want := []string{"u1: And how long is it?", "a2: It is small.", `a1: Read {"file_path":"a.go"}`, "r1: package a"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestLostStatements: what people had committed to stands before what failed and what was changed, in whatever words
+// they said it; greetings, thanks, "go on", questions and what was pasted say nothing of the kind. Of a long message it
+// is the statement in the middle that is told.
+func TestLostStatements(t *testing.T) {
+	features.Proves(t, "N14")
+	long := strings.Repeat("It was a long week with many meetings. ", 8) + "The ledger belongs to Priya now. " +
+		strings.Repeat("We all went home late after that. ", 8)
+	for _, tc := range []struct{ says, told string }{
+		{"Treat the vendor folder as read-only.", "Treat the vendor folder as read-only."},
+		{"Go with the blue one.", "Go with the blue one."},
+		{"Ticket OPS-4471 belongs to Priya from now.", "Ticket OPS-4471 belongs to Priya from now."},
+		{"Public API names are frozen since v3.", "Public API names are frozen since v3."},
+		{"Not the red button, the green.", "Not the red button, the green."},
+		{"Die Preise gelten ab Mai.", "Die Preise gelten ab Mai."},
+		{"价格从五月起生效。", "价格从五月起生效。"},
+		{"thanks! Use pnpm.", "Use pnpm."},
+		{long, "The ledger belongs to Priya now."},
+		{"thanks!", ""}, {"nice work", ""}, {"go on", ""}, {"continue", ""}, {"yes", ""}, {"How long is it?", ""},
+		{"Good morning! How are you?", ""}, {"```\nthe port is open\n```", ""},
+	} {
+		got := lossesOf(t, note.LostStatement, words("u1", abi.RoleUser, tc.says))
+		if tc.told == "" && len(got) > 0 || tc.told != "" && !slices.Contains(got, "u1: "+tc.told) {
+			t.Errorf("%q: %q", tc.says, got)
+		}
+	}
+	got := lossesOf(t, note.LostStatement, words("u1", abi.RoleUser, "Go with the blue one."),
+		words("u2", abi.RoleUser, "Use tabs in the maps. Never use spaces there."),
+		words("u3", abi.RoleUser, "Go with the blue one."))
+	if want := []string{"u2: Use tabs in the maps.", "u3: Go with the blue one."}; !slices.Equal(got, want) {
+		t.Errorf("what is said again, or is a rule: %q, want %q", got, want)
+	}
+}
+
+// TestLostClaims: what the agent committed to when it spoke to people stands before failures and files too: what it
+// decided and gave reasons for first, then what else it said, and not what it announced.
+func TestLostClaims(t *testing.T) {
+	features.Proves(t, "N14")
+	calls := words("a0", abi.RoleAssistant, "I look at the store and its tests first.")
+	calls.ToolCalls = []abi.ToolCall{{ID: "c1", Name: "Read", Arguments: `{"file_path":"a.go"}`}}
+	result := words("r1", abi.RoleTool, "package a")
+	result.ToolCallID = "c1"
+	says := []abi.Message{calls, result}
+	for i, text := range []string{"I'll store amounts as integer cents, floats would drift.",
+		"I promise to add the rollback script before the release.", "We settle on zstd level 3.",
+		"Decided: I keep the retry count at 3 because the gateway bans after 4.", "Looking.", "Let me read the tests.",
+		"Great idea!", "Shall I go on with that then?", "I'll store amounts as integer cents, since floats would drift."} {
+		says = append(says, words(fmt.Sprint("a", i+1), abi.RoleAssistant, text))
+	}
+	decided := []string{"a4: Decided: I keep the retry count at 3 because the gateway bans after 4.",
+		"a9: I'll store amounts as integer cents, since floats would drift."}
+	if got := lossesOf(t, note.LostDecision, says...); !slices.Equal(got, decided) {
+		t.Errorf("decided: %q, want %q", got, decided)
+	}
+	claimed := []string{"a1: I'll store amounts as integer cents, floats would drift.",
+		"a2: I promise to add the rollback script before the release.", "a3: We settle on zstd level 3."}
+	if got := lossesOf(t, note.LostClaim, says...); !slices.Equal(got, claimed) {
+		t.Errorf("claimed: %q, want %q", got, claimed)
+	}
+}
+
+// TestLostInOrder: the kinds stand in the order of what people and the agent had committed to.
+func TestLostInOrder(t *testing.T) {
+	features.Proves(t, "N14")
+	msgs := append(session("Mend it.", run("go test ./store", "Exit code 1\n--- FAIL: TestSweep (0.01s)", true)),
+		words("u1", abi.RoleUser, "thanks!"), words("u2", abi.RoleUser, "Go with the blue one."),
+		words("u3", abi.RoleUser, "Never touch prod.cfg."), words("a1", abi.RoleAssistant, "We settle on zstd level 3."),
+		words("a2", abi.RoleAssistant, "I chose SQLite over DuckDB because there is one writer."))
+	s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
+	for i := range msgs {
+		s.Gone[i] = i > 0
+	}
+	var kinds []note.LossKind
+	for _, l := range note.Losses(t.Context(), s) {
+		kinds = append(kinds, l.Kind)
+	}
+	want := []note.LossKind{note.LostRule, note.LostStatement, note.LostDecision, note.LostClaim, note.LostFailure,
+		note.LostMessage}
+	if got := slices.Compact(kinds); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -122,15 +122,16 @@ export const register = (on, options) => {
     }
     const { context } = await $.session.usage()
     const lines = toLines(e.messages)
-    const reason = e.trigger === 'manual' ? wanted?.reason : undefined
+    const by = e.trigger === 'manual' ? wanted?.reason : undefined
+    const reason = e.trigger === 'manual' ? by : 'threshold' // no person asked
     const settings = { session, window: context.window, instructions: e.instructions, reason }
     const left = await compact($, lines, settings, next.signal).catch(error => {
       if (next.signal?.aborted) return
-      $.ui.log(`kagewasm did not compact${reason ? '' : ', so Claude Code does'}: ${error.message}`)
+      $.ui.log(`kagewasm did not compact${by ? '' : ', so Claude Code does'}: ${error.message}`)
     })
     if (next.signal?.aborted) return { skip: 'kagewasm: the compaction was interrupted' }
     if (left !== undefined && !same(left, lines)) return { messages: toMessages(left, e.messages) }
-    if (reason) return { skip: 'kagewasm: a plugin wanted a compaction, and there is nothing to supersede yet' }
+    if (by) return { skip: 'kagewasm: a plugin wanted a compaction, and there is nothing to supersede yet' }
     if (left === undefined) return next(e)
     return e.trigger === 'manual' ? { skip: 'kagewasm: there is nothing to supersede yet' } : next(e)
   }).catch(($, e, next) => next(e))

@@ -14,17 +14,19 @@ const builtIn = [{ role: 'user', text: 'what Claude Code says itself', toolUses:
 // compacted dispatches a compaction over a kagewasm that ends so.
 const compacted = async ($: any, on: any, trigger: string, ends: object) => {
   let calls = 0
+  let reason: string | undefined
   on('session.id', () => ({ value: 'talk' }))
   on('session.usage', () => ({ value: { context: { window: 100_000 } } }))
   on('env.get', () => ({ value: undefined }))
   on('ui.log', () => ({ value: undefined }))
   on('session.compact', () => ({ messages: builtIn }))
-  on('process.run', () => {
+  on('process.run', (_: any, e: any) => {
     calls++
+    reason = e.argv[e.argv.indexOf('--reason') + 1 || e.argv.length]
     return { value: { exitCode: 0, stdout: '', stderr: '', isStdoutTruncated: false, isStderrTruncated: false, ...ends } }
   })
   const made = await $.session.compact({ trigger, messages: talk })
-  return { made, calls }
+  return { made, calls, reason }
 }
 
 for (const trigger of ['precompute', 'auto', 'manual', 'plugin']) {
@@ -33,6 +35,11 @@ for (const trigger of ['precompute', 'auto', 'manual', 'plugin']) {
       const { made, calls } = await compacted($, on, trigger, { stdout: note })
       expect(made.messages.map((m: any) => m.text)).toEqual(['what went', 'And now?'])
       expect(calls).toBe(1)
+    })
+
+    test('is a person\'s where one asked, and else for the size', async ($, on) => {
+      const { reason } = await compacted($, on, trigger, { stdout: note })
+      expect(reason).toBe(trigger === 'manual' ? undefined : 'threshold')
     })
 
     test('is left to Claude Code where kagewasm fails', async ($, on) => {

@@ -88,9 +88,10 @@ func (a *api) found(tag string) {
 		summary: "What compactions took from the model's view, the weightiest first", errors: []int{404, 422}},
 		func(ctx context.Context, in *struct {
 			BySession
-			Grep string `query:"grep" maxLength:"1000" doc:"a regular expression that is in the text or its whole message"`
+			Grep       string `query:"grep" maxLength:"1000" doc:"a regular expression that is in the text or its whole message"`
+			Compaction string `query:"compaction" maxLength:"200" doc:"the id of the compaction that took it; default any"`
 		}) (*out[lostBody], error) {
-			list, err := a.s.Lost(ctx, in.Session, in.Grep)
+			list, err := a.s.Lost(ctx, in.Session, in.Grep, in.Compaction)
 			return &out[lostBody]{lostBody{orEmpty(list)}}, err
 		})
 	add(a, op{id: "search-messages", method: http.MethodGet, path: "/sessions/{session}/search", tag: tag,

@@ -101,24 +101,12 @@ const maxLost = 60
 
 func (p compactionPages) lost(r *http.Request) (*view, error) {
 	d := &lostData{Key: r.PathValue("key"), Compaction: r.PathValue("cid")}
-	losses, err := p.s.Lost(r.Context(), d.Key, "")
+	losses, err := p.s.Lost(r.Context(), d.Key, "", d.Compaction)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range losses {
-		switch {
-		case l.Compaction != d.Compaction:
-		case len(d.Lost) == maxLost:
-			d.More++
-		default:
-			d.Lost = append(d.Lost, l)
-		}
-	}
-	if len(d.Lost) == 0 {
-		if _, err := p.s.Compaction(r.Context(), d.Key, d.Compaction); err != nil {
-			return nil, err
-		}
-	}
+	d.Lost = losses[:min(len(losses), maxLost)]
+	d.More = len(losses) - len(d.Lost)
 	return &view{template: "lost.html", block: part(r, "losses"), title: "What was lost", data: d}, nil
 }
 

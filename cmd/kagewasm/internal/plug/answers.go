@@ -16,6 +16,8 @@ type Who struct {
 	Kagewasm string `json:"kagewasm"` // the build
 	// Passing is why it passes requests on and compacts nothing; empty where it compacts.
 	Passing string `json:"passing,omitempty"`
+	// Without are the plugins that cannot be loaded, each with why: it compacts without them.
+	Without []string `json:"without,omitempty"`
 }
 
 // WhoPath is where a proxy says what it is. No provider has such a path.

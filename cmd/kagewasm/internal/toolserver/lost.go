@@ -4,13 +4,15 @@ import (
 	"context"
 	"regexp"
 
+	"github.com/kagewasm/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
 
 type lostArguments struct {
 	which
-	Grep string `json:"grep,omitempty" jsonschema:"only where this regular expression is in the text or its whole message"`
+	Grep       string `json:"grep,omitempty" jsonschema:"only where this regular expression is in the text or its whole message"`
+	Compaction string `json:"compaction,omitempty" jsonschema:"only what the compaction of this id took away"`
 }
 
 func (s *server) lost(ctx context.Context, by caller, in lostArguments) (string, error) {
@@ -23,7 +25,12 @@ func (s *server) lost(ctx context.Context, by caller, in lostArguments) (string,
 		if err != nil {
 			return "", err
 		}
-		list := session.Lost(ctx, all, pattern)
+		if in.Compaction != "" {
+			if _, err := record.Compaction(ctx, st, one.Key, in.Compaction); err != nil {
+				return "", err
+			}
+		}
+		list := session.Lost(ctx, all, in.Compaction, pattern)
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}

@@ -98,8 +98,8 @@ func New(opts Options) *mcp.Server {
 			"context, by words that stood there, or read one message by its id."}, s.recall)
 	}
 	if opts.offers("lost") {
-		add(m, &mcp.Tool{Name: "lost", Annotations: look, Description: "List the rules, decisions, failures and files " +
-			"that compactions took out of your context, the weightiest first."}, s.lost)
+		add(m, &mcp.Tool{Name: "lost", Annotations: look, Description: "List the rules and statements of people, your " +
+			"decisions, failures and files that compactions took out of your context, the weightiest first."}, s.lost)
 	}
 	if opts.offers("status") {
 		add(m, &mcp.Tool{Name: "status", Annotations: look, Description: "Stored sessions with their tokens and " +

@@ -16,7 +16,8 @@ type Lost struct {
 
 // lossHeads are what stands above each kind.
 var lossHeads = map[note.LossKind]string{
-	note.LostRule: "rules, decisions and corrections of people", note.LostDecision: "what the agent decided and found",
+	note.LostRule: "rules, decisions and corrections of people", note.LostStatement: "what else people said",
+	note.LostDecision: "what the agent decided, reasoned and found", note.LostClaim: "what else the agent said to people",
 	note.LostFailure: "failures that did not pass later", note.LostFile: "files that were changed",
 	note.LostMessage: "the rest",
 }
@@ -38,7 +39,7 @@ func LostShown(p Printer, v *Lost) {
 		}
 		where := "in several messages"
 		if l.Message != "" {
-			where = strings.Join(origin([]string{l.Message, string(l.Role)}, "", l.Time, false), ", ")
+			where = strings.Join(origin([]string{l.Message, string(l.Role)}, l.Compaction, l.Time, false), ", ")
 		}
 		p.lines("  "+p.paint(dim, fmt.Sprintf("%s:", where)), l.Text)
 	}

@@ -91,6 +91,9 @@ func SessionShown(p Printer, v *SessionDetails) {
 			undone = ", undone"
 		}
 		p.Linef("%s  %s", p.paint(bold, r.ID), p.paint(dim, fmt.Sprintf("%s, %s%s", r.Time, r.Strategy, undone)))
+		if r.Instructions != "" {
+			p.field("to keep", "%s", r.Instructions)
+		}
 		p.field("messages", "%s superseded, %s inserted", Number(len(r.Superseded)), Number(len(r.Inserted)))
 		p.field("tokens", "%s to %s", Number(r.TokensBefore), Number(r.TokensAfter))
 		if r.Flag != "" || r.Notes != "" {
@@ -184,12 +187,15 @@ type Decided struct {
 func Decision(p Printer, v *Decided) {
 	if !v.Approved {
 		p.Linef("%s: %s was dropped, and the session stays as it is", v.Session, v.Compaction)
-		return
+	} else {
+		p.Linef("%s: %s was applied, as it was shown", v.Session, v.Compaction)
 	}
-	p.Linef("%s: %s was applied, as it was shown", v.Session, v.Compaction)
 	human{p}.hooks(v.Hooks)
 	human{p}.retained(v.Retained)
 	human{p}.failures(v.Failures)
+	if !v.Approved {
+		return
+	}
 	if v.Out != "" {
 		p.Linef("written to %s", v.Out)
 	} else {
