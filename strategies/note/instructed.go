@@ -278,15 +278,25 @@ func demands(s string) bool {
 // loud is a word in capitals by which a sentence demands.
 var loud = lazy.Regexp(`\b(ALWAYS|MUST|ONLY)\b`)
 
-// bidding is a sentence in lower case without the words that bind, where they do not.
+// bidding is a sentence in lower case without the words that bind, where they do not. Few have any.
 func bidding(s string) string {
-	low := needless().ReplaceAllString(strings.ToLower(s), "")
+	low := strings.ToLower(s)
+	if !negates(low) {
+		return low + " "
+	}
+	low = needless().ReplaceAllString(low, "")
 	return doNot().ReplaceAllStringFunc(low, func(not string) string {
 		if who, _, _ := strings.Cut(not, " "); !joining[who] {
 			return who
 		}
 		return not
 	}) + " "
+}
+
+// negates reports whether a sentence in lower case has a word of which one is that [needless] and [doNot] look for.
+func negates(low string) bool {
+	return strings.Contains(low, "not") || strings.Contains(low, "n't") || strings.Contains(low, "n’t") ||
+		strings.Contains(low, "never")
 }
 
 var (

@@ -2,6 +2,7 @@ package note
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ type vocabulary struct {
 	name  string
 	once  sync.Once
 	words [256][]string // by the first byte
+	next  [256]uint64   // which bytes follow that one in them, each by its last six bits: most words of a text end here
 }
 
 func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
@@ -52,8 +54,16 @@ func (v *vocabulary) read() {
 	for _, w := range wordLists()[v.name] {
 		w = strings.ReplaceAll(w, "_", " ")
 		v.words[w[0]] = append(v.words[w[0]], w)
+		if len(w) == 1 {
+			v.next[w[0]] = math.MaxUint64
+		} else {
+			v.next[w[0]] |= lastBits(w[1])
+		}
 	}
 }
+
+// lastBits is the bit that stands for a byte.
+func lastBits(c byte) uint64 { return 1 << (c % 64) }
 
 // in reports whether a text in lower case holds one of the words.
 func (v *vocabulary) in(lower string) bool {
@@ -61,7 +71,7 @@ func (v *vocabulary) in(lower string) bool {
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if !inside && len(v.words[c]) > 0 && v.begin(c, lower[i:]) {
+		if !inside && v.next[c]&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
 			return true
 		}
 		inside = c >= 'a' && c <= 'z'
