@@ -36,10 +36,15 @@ func (s *wordSet) has(word string) bool {
 // has: session texts are megabytes. They match where a word begins; those of
 // scripts without spaces anywhere.
 type vocabulary struct {
-	name  string
-	once  sync.Once
-	words [256][]string // by the first byte
-	next  [256]uint64   // which bytes follow that one in them, each by its last six bits: most words of a text end here
+	name string
+	once sync.Once
+	by   *[256]words // the first byte
+}
+
+// words are those that begin with one byte.
+type words struct {
+	list []string
+	next uint64 // the bytes that follow it in them, by their last six bits: most words of a text are told by these
 }
 
 func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
@@ -47,17 +52,18 @@ func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
 // from returns the words that begin with a byte.
 func (v *vocabulary) from(c byte) []string {
 	v.once.Do(v.read)
-	return v.words[c]
+	return v.by[c].list
 }
 
 func (v *vocabulary) read() {
+	v.by = new([256]words)
 	for _, w := range wordLists()[v.name] {
 		w = strings.ReplaceAll(w, "_", " ")
-		v.words[w[0]] = append(v.words[w[0]], w)
-		if len(w) == 1 {
-			v.next[w[0]] = math.MaxUint64
+		with := &v.by[w[0]]
+		if with.list = append(with.list, w); len(w) == 1 {
+			with.next = math.MaxUint64
 		} else {
-			v.next[w[0]] |= lastBits(w[1])
+			with.next |= lastBits(w[1])
 		}
 	}
 }
@@ -71,7 +77,7 @@ func (v *vocabulary) in(lower string) bool {
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if !inside && v.next[c]&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
+		if !inside && v.by[c].next&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
 			return true
 		}
 		inside = c >= 'a' && c <= 'z'
