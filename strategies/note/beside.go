@@ -68,7 +68,7 @@ func (m *Memory) foundNeed(msg *abi.Message, count func(string) int) (need int) 
 			}
 		}
 	case msg.Role == abi.RoleAssistant:
-		for _, f := range m.findings.of(strings.TrimSpace(msg.Text()), findings) {
+		for _, f := range m.findingsOf(strings.TrimSpace(msg.Text())) {
 			need += count("- "+foundMark+f.String()) + 1
 		}
 	}

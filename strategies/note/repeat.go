@@ -85,7 +85,7 @@ func (r *replays) tells(turns []turn) {
 func sameEvents(msgs []abi.Message) []bool {
 	type event struct{ role, moment, text, calls string }
 	marks, seen := make([]bool, len(msgs)), make(map[event]bool)
-	at := make(map[string]int) // how many messages are of a moment
+	at := make(map[string]int, len(msgs)) // how many messages are of a moment
 	for i := range msgs {
 		at[msgs[i].Timestamp]++
 	}

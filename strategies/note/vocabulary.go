@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
@@ -98,9 +99,12 @@ func (v *vocabulary) begin(c byte, text string) bool {
 // says reports whether a text holds one of the words, in whatever case.
 func (v *vocabulary) says(text string) bool { return v.in(lower(text)) }
 
+// maxPhrase is more than the longest phrase takes in a text, in bytes: in lower case some letters are shorter.
+const maxPhrase = 200
+
 // begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
 func (v *vocabulary) begins(text string) bool {
-	low := lower(text) + " "
+	low := lower(clip.Head(text, maxPhrase)) + " "
 	return slices.ContainsFunc(v.from(low[0]), func(w string) bool {
 		rest, ok := strings.CutPrefix(low, w)
 		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')

@@ -181,6 +181,9 @@ func (f *features) read(w string) {
 			f.hex = false
 		}
 	}
+	if f.dots == 0 {
+		return
+	}
 	if i := strings.LastIndexByte(w, '.'); i > 0 {
 		f.ext, f.host = extensions[w[i+1:]], domains[w[i+1:]]
 	}

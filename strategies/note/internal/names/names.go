@@ -415,9 +415,7 @@ func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
 		checks: b.checks, unlisted: b.unlisted, moreTools: b.moreTools}
-	for _, name := range slices.Sorted(maps.Keys(b.items)) {
-		l.names = append(l.names, b.items[name])
-	}
+	l.names = slices.SortedFunc(maps.Values(b.items), func(x, y *item) int { return cmp.Compare(x.name, y.name) })
 	foldersNotRead(l.names)
 	l.root = workdir(l.names, b.root)
 	b.remove(l.names, l.root)
