@@ -232,6 +232,7 @@ func raisedFirst(x, y *item) int {
 // builder collects while the messages go by.
 type builder struct {
 	items    map[string]*item
+	modified []*item                   // those of them that were
 	calls    map[string]*action.Action // open tool calls, by id
 	tools    map[string]*tool
 	commands []command
@@ -350,6 +351,9 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 	if it == nil {
 		it = &item{name: name, class: c}
 		b.items[name] = it
+	}
+	if u == modified && it.use != modified {
+		b.modified = append(b.modified, it)
 	}
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
