@@ -45,7 +45,8 @@ func change(msgs []abi.Message, tokens []int, count abi.Counter, to func(abi.Mes
 		if len(changed) == 0 {
 			after, cost = slices.Clone(msgs), slices.Clone(tokens)
 		}
-		after[i], cost[i] = m, count.Message(&m)
+		after[i] = m
+		cost[i] = count.Message(&after[i])
 		changed = append(changed, m.ID)
 	}
 	return after, cost, changed

@@ -74,6 +74,9 @@ func (b *became) take(s work.Step) {
 		b.committed = append(b.committed, s.Git.Commit)
 	}
 	ran := s.Check.Checks
+	if len(ran) == 0 {
+		return
+	}
 	b.passed = slices.DeleteFunc(b.passed, func(c passedCheck) bool {
 		return action.AmongChecks([]action.Check{c.Check}, ran)
 	})

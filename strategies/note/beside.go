@@ -84,7 +84,7 @@ const mostFound = 1000
 
 // foundNeed is what the sentences of an agent need with which it says what it decided or tried in vain, in tokens.
 func (m *Memory) foundNeed(text string, count func(string) int) (need int) {
-	for _, f := range m.findings.of(strings.TrimSpace(text), findings) {
+	for _, f := range m.findingsOf(strings.TrimSpace(text)) {
 		need += count("- "+foundMark+f.String()) + 1
 	}
 	return need

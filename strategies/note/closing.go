@@ -23,10 +23,10 @@ const (
 // closing are the words with which an agent ends a turn: how they begin, or what it found where that stands further
 // down, and the question that they end with, with the sentence before it: what the agent came to stands there. What
 // is left out between is marked.
-func closing(text string) string { return closingIn(maxSaid, text) }
+func closing(text string) string { return closingIn(maxSaid, text, findings) }
 
 // fullerClosing is more of them, for a note that has room left: what decides may stand behind how they begin.
-func fullerClosing(text string) string { return closingIn(maxFuller, text) }
+func fullerClosing(text string) string { return closingIn(maxFuller, text, findings) }
 
 // writtenClosing are their lines as they were written, for a note that has much room left: a plan or a table says
 // little in one line, and code nothing.
@@ -37,8 +37,8 @@ func asWritten(text string, runes int) string {
 	return strings.TrimPrefix(lastWordsOf(text, runes), agentMark)
 }
 
-// closingIn are closing words in so many characters, and a question.
-func closingIn(most int, text string) string {
+// closingIn are closing words in so many characters, and a question. Found are the findings of a text.
+func closingIn(most int, text string, found func(text string) []finding) string {
 	if greets(text) {
 		return ""
 	}
@@ -47,7 +47,7 @@ func closingIn(most int, text string) string {
 		list: lists.Filter(all, func(l saying) bool { return !isHeading(l.text) && !isCode(l.text) })}
 	c.left, c.isLeft = leftToDo(all)
 	c.begin()
-	c.find(text)
+	c.find(text, found)
 	if c.isLeft {
 		c.leave()
 	}
@@ -100,7 +100,7 @@ func (c *closingWords) begin() {
 }
 
 // find tells what the agent found in the place of how the words begin, where that stands further down.
-func (c *closingWords) find(text string) {
+func (c *closingWords) find(text string, found func(text string) []finding) {
 	if !strings.HasSuffix(c.said, leftOutHere) {
 		return
 	}
@@ -108,7 +108,7 @@ func (c *closingWords) find(text string) {
 	if c.isLeft {
 		end = c.left.from
 	}
-	f, l, ok := firstFinding(text, c.lines, end)
+	f, l, ok := firstFinding(found(text), c.lines, end)
 	if !ok || strings.Contains(c.said, f.text) {
 		return
 	}
@@ -213,10 +213,10 @@ func goingOn(said string) string {
 // maxLookedFor is how many findings are looked for in the lines of a text: a long one may be full of them.
 const maxLookedFor = 20
 
-// firstFinding is the first sentence of a text in which an agent says what it found, before a place, and its line. One
-// that only says that something failed is none: beside what else came of a turn that is no summary of it.
-func firstFinding(text string, lines []saying, end int) (f finding, line saying, ok bool) {
-	list := lists.Filter(findings(text), func(f finding) bool { return saysFinding(f.text) })
+// firstFinding is the first of the findings of a text in which an agent says what it found, before a place, and its
+// line. One that only says that something failed is none: beside what else came of a turn that is no summary of it.
+func firstFinding(all []finding, lines []saying, end int) (f finding, line saying, ok bool) {
+	list := lists.Filter(all, func(f finding) bool { return saysFinding(f.text) })
 	for _, f := range list[:min(len(list), maxLookedFor)] {
 		for _, l := range lines {
 			if l.place >= end {

@@ -33,7 +33,7 @@ func addReasons(v *view, budget int) int {
 		}
 		said := left
 		v.agent(&left, &said, func(at int) bool {
-			return at == i && slices.ContainsFunc(v.memory.findings.of(v.turns[at].said, findings), finding.weighs)
+			return at == i && slices.ContainsFunc(v.memory.findingsOf(v.turns[at].said), finding.weighs)
 		})
 	}
 	return budget - max(0, left)

@@ -39,6 +39,15 @@ const (
 	HeadEarlier = headEarlier
 )
 
+// What tests ask of lists of phrases.
+var (
+	NewVocabulary = newVocabulary
+	WordLists     = wordLists
+)
+
+// Says is [vocabulary.says].
+func (v *vocabulary) Says(text string) bool { return v.says(text) }
+
 // Failures are all failures that were read.
 func (n *Note) Failures() []names.Failure { return n.names.Failures() }
 

@@ -46,16 +46,14 @@ func (f finding) behind(before string) string {
 
 // findings are the sentences of a text in which an agent says what it found, decided, or tried in vain.
 func findings(text string) []finding {
-	if !mayFind(text) {
-		return nil
-	}
 	return sentencesThat(text, isFinding)
 }
 
 // isFinding reports whether a sentence says what an agent found, decided, or tried in vain.
 func isFinding(s string) bool {
 	n := utf8.RuneCountInString(s)
-	return n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || n >= minWeighty && isWeighty(s+" ")
+	return n >= minWeighty && mayFind(s) &&
+		(n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || isWeighty(s+" "))
 }
 
 // sentencesThat are the sentences of a text, no questions, of which something is true, each with the one before or
@@ -101,9 +99,9 @@ func isTold(list []finding, i int, s string) bool {
 	return i > 0 && len(list) > 0 && strings.HasSuffix(list[len(list)-1].text, " "+s)
 }
 
-// mayFind reports whether a text has words by which a sentence may be a finding.
-func mayFind(text string) bool {
-	low := lower(text)
+// mayFind reports whether a sentence has words by which it may be a finding: most have none, and need no closer look.
+func mayFind(s string) bool {
+	low := lower(s + " ")
 	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low) ||
 		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ") || reasoningWords.in(low) ||
 		strings.ContainsAny(low, ";:") || troubleWords.in(low)

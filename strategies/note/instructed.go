@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // What a skill or a message of the system binds an agent to stands there in sentences ("Never ...", "You must ..."), in
@@ -272,21 +273,35 @@ func forbids(s string) bool { return forbiddingWords.says(s+" ") && forbiddingWo
 
 // demands reports whether a sentence says what must be done.
 func demands(s string) bool {
-	return demandingWords.in(bidding(s)) || loud().MatchString(s) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ "))
+	return demandingWords.in(bidding(s)) || beginWords.begins(strings.TrimLeft(s, "\"'(*_ ")) ||
+		toolcall.HasAny(s, loudWords) && loud().MatchString(s)
 }
 
-// loud is a word in capitals by which a sentence demands.
-var loud = lazy.Regexp(`\b(ALWAYS|MUST|ONLY)\b`)
+// loudWords are words in capitals by which a sentence demands, loud is one of them as a whole word.
+var (
+	loudWords = []string{"ALWAYS", "MUST", "ONLY"}
+	loud      = lazy.Regexp(`\b(` + strings.Join(loudWords, "|") + `)\b`)
+)
 
-// bidding is a sentence in lower case without the words that bind, where they do not.
+// bidding is a sentence in lower case without the words that bind, where they do not. Few have any.
 func bidding(s string) string {
-	low := needless().ReplaceAllString(strings.ToLower(s), "")
+	low := strings.ToLower(s)
+	if !negates(low) {
+		return low + " "
+	}
+	low = needless().ReplaceAllString(low, "")
 	return doNot().ReplaceAllStringFunc(low, func(not string) string {
 		if who, _, _ := strings.Cut(not, " "); !joining[who] {
 			return who
 		}
 		return not
 	}) + " "
+}
+
+// negates reports whether a sentence in lower case has a word of which one is that [needless] and [doNot] look for.
+func negates(low string) bool {
+	return strings.Contains(low, "not") || strings.Contains(low, "n't") || strings.Contains(low, "n’t") ||
+		strings.Contains(low, "never")
 }
 
 var (

@@ -58,6 +58,19 @@ func (m *Memory) instructed(text string, project bool, agent string) (list []str
 	return slices.Clip(known.list), known.left, known.rest
 }
 
+// findingsOf is [findings], once for each text.
+func (m *Memory) findingsOf(text string) []finding { return m.findings.of(text, findings) }
+
+// closingOf is [closing], once for each text.
+func (m *Memory) closingOf(text string) string {
+	return m.closing.of(text, func(text string) string { return closingIn(maxSaid, text, m.findingsOf) })
+}
+
+// fullerOf is [fullerClosing], once for each text.
+func (m *Memory) fullerOf(text string) string {
+	return m.fuller.of(text, func(text string) string { return closingIn(maxFuller, text, m.findingsOf) })
+}
+
 // readingOf is [readingOf], once for each call.
 func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if m == nil {

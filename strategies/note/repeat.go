@@ -85,9 +85,13 @@ func (r *replays) tells(turns []turn) {
 func sameEvents(msgs []abi.Message) []bool {
 	type event struct{ role, moment, text, calls string }
 	marks, seen := make([]bool, len(msgs)), make(map[event]bool)
+	at := make(map[string]int, len(msgs)) // how many messages are of a moment
+	for i := range msgs {
+		at[msgs[i].Timestamp]++
+	}
 	for i := range msgs {
 		m := &msgs[i]
-		if m.Timestamp == "" || m.Kind != "" {
+		if m.Timestamp == "" || m.Kind != "" || at[m.Timestamp] == 1 {
 			continue
 		}
 		e := event{string(m.Role), m.Timestamp, m.Text(), m.ToolCallID}

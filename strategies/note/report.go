@@ -77,13 +77,13 @@ func reportIn(runes int, text string, lines []saying) string {
 			continue
 		}
 		if before, rest, ok := strings.Cut(text, l.text); ok && before != "" && len(before) < 2*maxReport {
-			if said := closingIn(runes, l.text+rest); said != "" {
+			if said := closingIn(runes, l.text+rest, findings); said != "" {
 				return goingOn(said)
 			}
 		}
 		break
 	}
-	return closingIn(runes, text)
+	return closingIn(runes, text, findings)
 }
 
 // onlyAnnounces reports whether a line is one sentence that stands over what follows.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -108,10 +109,18 @@ var checksElsewhere = lazy.Regexp(`\bCI\b|(?i)\b(pipeline|workflow run|build|che
 // dated are the closing words of an agent with the last commit where they speak of such checks.
 func (s *standing) dated(said string) string {
 	hash, _, _ := strings.Cut(s.commit, " ")
-	if hash == "" || strings.Contains(said, hash) || !checksElsewhere().MatchString(said) {
+	if hash == "" || strings.Contains(said, hash) || !waits(said) || !checksElsewhere().MatchString(said) {
 		return said
 	}
 	return said + commitThen + hash + ")"
+}
+
+// waiting are the states of such a check.
+var waiting = []string{"pending", "running", "queued", "in progress"}
+
+// waits reports whether words have one of which [checksElsewhere] finds one, in whatever context: few have any.
+func waits(said string) bool {
+	return strings.Contains(said, "CI") || toolcall.HasAny(lower(said), waiting)
 }
 
 // commitThen begins the date of words on checks: the last commit before them.

@@ -217,7 +217,7 @@ func (t *thread) agent(m *abi.Message) {
 	for i := range m.ToolCalls {
 		t.work.Call(&m.ToolCalls[i])
 	}
-	for _, f := range t.memory.findings.of(text, findings) {
+	for _, f := range t.memory.findingsOf(text) {
 		t.found = withFinding(t.found, f)
 	}
 	if text != "" {
@@ -349,7 +349,7 @@ func (t *thread) end(answer string) {
 	said, fuller, written := t.closed(answer)
 	t.finds(said)
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
-		t.add(harnessMark + t.memory.closing.of(t.toHarness, closing))
+		t.add(harnessMark + t.memory.closingOf(t.toHarness))
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.shown && !t.silent {
 		t.add(workedOn)
@@ -380,11 +380,11 @@ func (t *thread) end(answer string) {
 // line and as they were written. What was asked is told with its options, and what was offered as it was, where the
 // answer is to that.
 func (t *thread) closed(answer string) (said, fuller, written string) {
-	said = t.memory.closing.of(t.closing, closing)
+	said = t.memory.closingOf(t.closing)
 	list := t.memory.refersTo(answer, t.asked)
 	listed := strings.HasPrefix(list, listedMark) && !strings.Contains(list, moreEntries) // beside the answer
 	if strings.Contains(said, leftOutHere) {
-		fuller, written = t.memory.fuller.of(t.closing, fullerClosing), t.memory.written.of(t.closing, writtenClosing)
+		fuller, written = t.memory.fullerOf(t.closing), t.memory.written.of(t.closing, writtenClosing)
 	}
 	if strings.Contains(said, leftOutHere) && !listed {
 		if ask := t.memory.asked.of(t.closing, askedOf); ask.said != "" && (ask.options || isAnswer(answer)) {
@@ -410,14 +410,15 @@ func (t *thread) closed(answer string) (said, fuller, written string) {
 // on what it decided in its closing words where that is left out of them as they are told. Reasons in a question are
 // what it offers, and no decisions.
 func (t *thread) finds(said string) {
-	closing, told, offers := plain(t.closing), clip.OneLine(said), t.memory.asked.of(t.closing, askedOf).options
+	closing, told := plain(t.closing), clip.OneLine(said)
+	offers := func() bool { return t.memory.asked.of(t.closing, askedOf).options }
 	var way, left, beside []finding
 	for _, f := range t.found {
 		closes := strings.Contains(closing, f.text)
 		switch missing := closes && !strings.Contains(told, f.text); {
 		case missing && f.weight == decided && saysFinding(f.text):
 			left = append(left, f)
-		case missing && f.weight == reasoned && !offers:
+		case missing && f.weight == reasoned && !offers():
 			beside = append(beside, f)
 		case !closes:
 			way = append(way, f)

@@ -2,10 +2,12 @@ package note
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
@@ -35,9 +37,15 @@ func (s *wordSet) has(word string) bool {
 // has: session texts are megabytes. They match where a word begins; those of
 // scripts without spaces anywhere.
 type vocabulary struct {
-	name  string
-	once  sync.Once
-	words [256][]string // by the first byte
+	name string
+	once sync.Once
+	by   *[256]words // the first byte
+}
+
+// words are those that begin with one byte.
+type words struct {
+	list []string
+	next uint64 // the bytes that follow it in them, by their last six bits: most words of a text are told by these
 }
 
 func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
@@ -45,15 +53,24 @@ func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
 // from returns the words that begin with a byte.
 func (v *vocabulary) from(c byte) []string {
 	v.once.Do(v.read)
-	return v.words[c]
+	return v.by[c].list
 }
 
 func (v *vocabulary) read() {
+	v.by = new([256]words)
 	for _, w := range wordLists()[v.name] {
 		w = strings.ReplaceAll(w, "_", " ")
-		v.words[w[0]] = append(v.words[w[0]], w)
+		with := &v.by[w[0]]
+		if with.list = append(with.list, w); len(w) == 1 {
+			with.next = math.MaxUint64
+		} else {
+			with.next |= lastBits(w[1])
+		}
 	}
 }
+
+// lastBits is the bit that stands for a byte.
+func lastBits(c byte) uint64 { return 1 << (c % 64) }
 
 // in reports whether a text in lower case holds one of the words.
 func (v *vocabulary) in(lower string) bool {
@@ -61,7 +78,7 @@ func (v *vocabulary) in(lower string) bool {
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if !inside && len(v.words[c]) > 0 && v.begin(c, lower[i:]) {
+		if !inside && v.by[c].next&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
 			return true
 		}
 		inside = c >= 'a' && c <= 'z'
@@ -82,9 +99,12 @@ func (v *vocabulary) begin(c byte, text string) bool {
 // says reports whether a text holds one of the words, in whatever case.
 func (v *vocabulary) says(text string) bool { return v.in(lower(text)) }
 
+// maxPhrase is more than the longest phrase takes in a text, in bytes: in lower case some letters are shorter.
+const maxPhrase = 200
+
 // begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
 func (v *vocabulary) begins(text string) bool {
-	low := lower(text) + " "
+	low := lower(clip.Head(text, maxPhrase)) + " "
 	return slices.ContainsFunc(v.from(low[0]), func(w string) bool {
 		rest, ok := strings.CutPrefix(low, w)
 		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')

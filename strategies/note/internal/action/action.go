@@ -285,8 +285,11 @@ func (a *Action) Made() {
 
 // over reads whether the files that a tool wrote were there before: its result says so in the first line.
 func (a *Action) over(result string) {
-	line, _, _ := strings.Cut(strings.ToLower(clip.Head(result, maxPath)), "\n")
-	if a.Script != "" || !strings.Contains(line, "overwr") && !strings.Contains(line, "updated") {
+	if a.Script != "" {
+		return
+	}
+	line, _, _ := strings.Cut(clip.Head(result, maxPath), "\n")
+	if line = strings.ToLower(line); !strings.Contains(line, "overwr") && !strings.Contains(line, "updated") {
 		return
 	}
 	for i := range a.Files {

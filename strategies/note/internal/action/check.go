@@ -176,11 +176,22 @@ func SameChecks(a, b []Check) bool { return AmongChecks(a, b) && AmongChecks(b, 
 
 // AmongChecks reports whether all checks of a list stand in another one.
 func AmongChecks(list, among []Check) bool {
-	return !slices.ContainsFunc(list, func(x Check) bool {
-		return !slices.ContainsFunc(among, func(y Check) bool {
-			return x.covers(&y) && y.covers(&x) && x.times <= y.times
-		})
-	})
+	for i := range list {
+		if !list[i].isAmong(among) {
+			return false
+		}
+	}
+	return true
+}
+
+// isAmong reports whether a check stands in a list.
+func (c *Check) isAmong(list []Check) bool {
+	for i := range list {
+		if o := &list[i]; c.covers(o) && o.covers(c) && c.times <= o.times {
+			return true
+		}
+	}
+	return false
 }
 
 // Unsettled are the checks of a list that none of those is that passed, nor holds.

@@ -63,8 +63,9 @@ func textLines(text string) (lines []string) {
 	if text == "" {
 		return nil
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		lines = append(lines, strings.TrimSpace(line))
+	lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return lines
 }

@@ -145,8 +145,8 @@ func writtenAgain(it *item, at int) {
 // made notes folders that were made: those that were deleted before are there again.
 func (b *builder) made(folders []string) {
 	for _, folder := range folders {
-		for _, it := range b.items {
-			if it.use == modified && it.facts.deleted && (it.name == folder || action.Within(folder, it.name)) {
+		for _, it := range b.modified {
+			if it.facts.deleted && (it.name == folder || action.Within(folder, it.name)) {
 				it.facts.merge(facts{at: b.at, again: true})
 			}
 		}
@@ -196,8 +196,8 @@ func (b *builder) change(f *action.File, created bool) {
 		ch.edits = 1
 	case action.Deleted:
 		ch.deleted = true
-		for _, below := range b.items {
-			if below.use == modified && action.Within(below.name, it.name) {
+		for _, below := range b.modified {
+			if action.Within(below.name, it.name) {
 				below.facts.merge(ch)
 			}
 		}
@@ -225,9 +225,8 @@ func fileName(name string) string { return name[strings.LastIndexByte(name, '/')
 func (b *builder) file(name string) *item {
 	var it *item
 	if !strings.HasPrefix(name, "/") {
-		for _, other := range b.items {
-			if other.use == modified && other.name[0] == '/' && action.Same(other.name, name) &&
-				(it == nil || other.name < it.name) {
+		for _, other := range b.modified {
+			if other.name[0] == '/' && action.Same(other.name, name) && (it == nil || other.name < it.name) {
 				it = other
 			}
 		}

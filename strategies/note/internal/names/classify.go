@@ -22,9 +22,18 @@ const maxName = 256
 // written with ./ before it, two plain words with a slash between them are a
 // path too, and two with a hyphen and capitals, Change-Id, a name.
 func classify(w string, quoted bool) class {
-	if len(w) < 3 || len(w) > maxName || notNames[w] || strings.Contains(w, redacted) {
+	if len(w) < 3 || len(w) > maxName {
 		return none
 	}
+	c := classOf(w, quoted)
+	if c != none && (notNames[w] || strings.Contains(w, redacted)) {
+		return none
+	}
+	return c
+}
+
+// classOf is what a word looks like.
+func classOf(w string, quoted bool) class {
 	if strings.IndexByte(w, '/') >= 0 {
 		if isDigit(w[0]) && isNet(w) {
 			return number
@@ -172,6 +181,9 @@ func (f *features) read(w string) {
 			f.hex = false
 		}
 	}
+	if f.dots == 0 {
+		return
+	}
 	if i := strings.LastIndexByte(w, '.'); i > 0 {
 		f.ext, f.host = extensions[w[i+1:]], domains[w[i+1:]]
 	}
@@ -208,8 +220,11 @@ func classifyPath(w string, quoted bool) class {
 
 // isReplacement reports whether w tells an editor of streams what to replace, s/old/new/g, and names no file.
 func isReplacement(w string) bool {
+	if !strings.HasPrefix(w, "s/") {
+		return false
+	}
 	parts := strings.Split(w, "/")
-	return len(parts) == 4 && parts[0] == "s" && parts[1] != "" && replacementFlags[parts[3]]
+	return len(parts) == 4 && parts[1] != "" && replacementFlags[parts[3]]
 }
 
 // replacementFlags say how a replacement is done.

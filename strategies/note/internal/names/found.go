@@ -7,7 +7,9 @@ import "slices"
 // goroutine.
 type Found struct {
 	in map[looked][]mention
-	at map[string]int // of the text that is looked through
+	// Of the text that is looked through: its names, and the place of each.
+	list []mention
+	at   map[string]int
 }
 
 // looked is a text, and what it was read as.
@@ -32,7 +34,7 @@ func (f *Found) look(text string, as reading) []mention {
 		f.in, f.at = make(map[looked][]mention), make(map[string]int)
 	}
 	clear(f.at)
-	var list []mention
+	list := f.list[:0]
 	scan(text, as, func(name string, c class, file string) {
 		i, met := f.at[name]
 		if !met {
@@ -47,6 +49,8 @@ func (f *Found) look(text string, as reading) []mention {
 			list[i].file = "" // it stands by itself too
 		}
 	})
-	f.in[looked{text, as}] = slices.Clip(list)
+	f.list = list
+	list = slices.Clone(list)
+	f.in[looked{text, as}] = list
 	return list
 }

@@ -165,7 +165,7 @@ func isMoreFiles(entry string) bool {
 // letter, and for a token: of two that cost the same the shorter one leaves the note shorter.
 // Twice as many are counted as could fit: which these are, their lengths say.
 func (l *Names) best(budget int, shown map[string]bool, count func(string) int) []*item {
-	var list []valued
+	list := make([]valued, 0, max(0, min(2*budget, len(l.names))))
 	for _, it := range l.names {
 		if len(list) >= 2*budget {
 			break

@@ -232,6 +232,7 @@ func raisedFirst(x, y *item) int {
 // builder collects while the messages go by.
 type builder struct {
 	items    map[string]*item
+	modified []*item                   // those of them that were
 	calls    map[string]*action.Action // open tool calls, by id
 	tools    map[string]*tool
 	commands []command
@@ -351,6 +352,9 @@ func (b *builder) mention(name string, c class, weight float64, u use) *item {
 		it = &item{name: name, class: c}
 		b.items[name] = it
 	}
+	if u == modified && it.use != modified {
+		b.modified = append(b.modified, it)
+	}
 	it.use = max(it.use, u)
 	it.written = it.written || weight > weightOutput
 	it.ofWork = it.ofWork || weight > worthOfProgram*weightOutput
@@ -415,9 +419,7 @@ func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
 		checks: b.checks, unlisted: b.unlisted, moreTools: b.moreTools}
-	for _, name := range slices.Sorted(maps.Keys(b.items)) {
-		l.names = append(l.names, b.items[name])
-	}
+	l.names = slices.SortedFunc(maps.Values(b.items), func(x, y *item) int { return cmp.Compare(x.name, y.name) })
 	foldersNotRead(l.names)
 	l.root = workdir(l.names, b.root)
 	b.remove(l.names, l.root)

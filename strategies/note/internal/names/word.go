@@ -114,6 +114,9 @@ func versioned(w string) bool {
 // grepLine is where the file ends in a line of grep's context: a.go-12-text.
 // It is 0 where w is no such line.
 func grepLine(w string) int {
+	if strings.IndexByte(w, '.') < 0 {
+		return 0
+	}
 	for i := range len(w) {
 		if w[i] != '-' {
 			continue

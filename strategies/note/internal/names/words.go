@@ -15,8 +15,11 @@ import (
 func withoutWords(items []*item) []*item {
 	var paths []*item // that may say of others that they are some
 	return slices.DeleteFunc(items, func(it *item) bool {
+		if it.class != path || it.use != mentioned || it.listed || it.given {
+			return false
+		}
 		prose := !it.acted && isPair(it.name)
-		if it.class != path || it.use != mentioned || it.listed || it.given || !prose && !isWords(it.name) {
+		if !prose && !isWords(it.name) {
 			return false
 		}
 		if paths == nil { // seldom asked for

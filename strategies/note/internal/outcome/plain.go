@@ -48,8 +48,12 @@ func isMedia(p abi.Part) bool { return p.Text == "" }
 // wrapping marks the calls of tools whose results are wrapped: one that tells the code of an exit on a line of its own
 // has a harness which does not wrap, and a document among its results is what a command put out.
 func (k *Known) wrapping(msgs []abi.Message) map[string]bool {
+	wraps := func(m abi.Message) bool { return m.Role == abi.RoleTool && k.unwrapped(m.Text()).ok }
+	if !slices.ContainsFunc(msgs, wraps) {
+		return nil
+	}
 	names, calls := make(map[string]string), make(map[string]bool) // tools and marks, by call
-	wraps, bare := make(map[string]bool), make(map[string]bool)    // tools
+	bare := make(map[string]bool)                                  // tools
 	for i := range msgs {
 		m := &msgs[i]
 		for j := range m.ToolCalls {
@@ -58,15 +62,11 @@ func (k *Known) wrapping(msgs []abi.Message) map[string]bool {
 		if m.Role != abi.RoleTool {
 			continue
 		}
-		name := names[m.ToolCallID]
-		if k.unwrapped(m.Text()).ok {
-			wraps[name], calls[m.ToolCallID] = true, true
+		if wraps(*m) {
+			calls[m.ToolCallID] = true
 		} else if _, told := exit(m.Text()); told {
-			bare[name] = true
+			bare[names[m.ToolCallID]] = true
 		}
-	}
-	if len(wraps) == 0 {
-		return nil
 	}
 	for call := range calls {
 		calls[call] = !bare[names[call]]
@@ -183,9 +183,12 @@ func framed(text string) string {
 		}
 		return text
 	}
+	if !strings.HasPrefix(text, "Command: ") {
+		return text
+	}
 	_, rest, ok := strings.Cut(text, "\nOutput: ")
 	at := strings.LastIndex(rest, "\nError: ")
-	if !ok || at < 0 || !strings.HasPrefix(text, "Command: ") || len(rest)-at > maxFrame {
+	if !ok || at < 0 || len(rest)-at > maxFrame {
 		return text
 	}
 	says, _, _ := strings.Cut(rest[at+1:], "\n")
