@@ -122,6 +122,9 @@
 //     it takes, used before) is replaced by one that follows from it, in the
 //     call and its result.
 //   - a message that says nothing says "(no content)" where none may be empty.
+//   - the results of an answer's calls stand right behind it, where a log has them
+//     later, and those of one call are one: its parts are what each of them says,
+//     and it failed where the last of them says so. Neutral has them as they are.
 //   - answers in a row are one answer in openai-responses where the later only
 //     calls, and in gemini where the last calls.
 //
