@@ -149,6 +149,42 @@ func TestAlwaysKeep(t *testing.T) {
 	}
 }
 
+// TestSystemPromptBehindThePerson: "always-keep set: the system prompt" and "Rebuild: system prompt, summary, preserved
+// messages", where a session begins with the words of a person.
+func TestSystemPromptBehindThePerson(t *testing.T) {
+	features.Proves(t, "K10", "A5")
+	plain := chat(60)
+	reminder := abi.Message{ID: "reminder", Role: abi.RoleSystem, Content: abi.Text("The tests are slow.")}
+	for why, c := range map[string]struct {
+		at   int // of the system prompt
+		want []string
+	}{
+		"behind the first words": {1, []string{"goal", "sys", "+"}},
+		"in the middle":          {20, []string{"goal", "sys", "+"}},
+		"in front":               {0, []string{"sys", "goal", "+"}},
+	} {
+		t.Run(why, func(t *testing.T) {
+			msgs := slices.Insert(slices.Clone(plain[1:]), c.at, plain[0])
+			msgs = slices.Insert(msgs, 30, reminder)
+			r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs))
+			var got []string
+			for i := range r.Messages {
+				id := r.Messages[i].ID
+				if slices.Contains(r.Report.Inserted, id) {
+					id = "+"
+				}
+				got = append(got, id)
+			}
+			if !slices.Equal(got[:3], c.want) || !slices.Contains(r.Report.Pinned, "sys") {
+				t.Errorf("begins with %v, want %v; pinned %v", got[:3], c.want, r.Report.Pinned)
+			}
+			if has(r.Messages, "reminder") || slices.Contains(r.Report.Pinned, "reminder") {
+				t.Error("a later message of the system is no ordinary one")
+			}
+		})
+	}
+}
+
 func TestUnknownWindow(t *testing.T) {
 	features.Proves(t, "K21")
 	req := request(0, chat(2))

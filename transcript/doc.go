@@ -116,8 +116,8 @@
 //     them; tools that a provider runs itself stay with the provider. Tool
 //     results are text alone in openai, swe-agent, openhands, gemini and
 //     gemini-cli.
-//   - system messages after the first other message are the user's in anthropic
-//     and gemini.
+//   - system messages that are no part of the system prompt (see [abi.Pinned]) are the
+//     user's in anthropic and gemini, which hold the prompt apart.
 //   - a call's id that a provider would refuse (too long, other characters than
 //     it takes, used before) is replaced by one that follows from it, in the
 //     call and its result.

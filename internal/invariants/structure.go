@@ -8,15 +8,18 @@ import (
 )
 
 // pins returns the messages that have to come out byte for byte: system messages before the first
-// message in the role of the user, instructions of a project, those that are marked to be kept, and
-// those that the report says are pinned. Only the report knows which message is the task.
+// message in the role of the user, or where there is none the first one that there is, instructions
+// of a project, those that are marked to be kept, and those that the report says are pinned. Only the
+// report knows which message is the task.
 func pins(ms []message, reported []string) map[int]bool {
-	out, head := make(map[int]bool), true
+	out, head, prompt := make(map[int]bool), true, false
 	for i, m := range ms {
 		meta, _ := m.doc["meta"].(map[string]any)
 		head = head && !m.isPerson()
-		if truthy(meta["always_keep"]) || head && m.str("role") == "system" || m.str("kind") == "instructions" ||
-			slices.Contains(reported, m.str("id")) {
+		if m.str("role") == "system" && (head || !prompt && m.str("kind") == "" && m.says()) {
+			out[i], prompt = true, true
+		}
+		if truthy(meta["always_keep"]) || m.str("kind") == "instructions" || slices.Contains(reported, m.str("id")) {
 			out[i] = true
 		}
 	}
