@@ -15,7 +15,7 @@
 // A [Format] is a name; [Formats] lists them all.
 //
 //   - neutral: one message a line, as [abi.Message] says; a first line
-//     {"tools":[...]} holds tool definitions.
+//     {"tools":[...]} holds tool definitions. The role developer is system.
 //   - openai: chat messages as a list, as a document or request body that
 //     holds the list under "messages" or "traj", or one a line. Those of
 //     Ollama's own API are read too: there arguments stay objects, and images
