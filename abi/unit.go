@@ -17,7 +17,7 @@ type Unit []int
 // result that no call before it asked for is a unit of its own.
 func Units(msgs []Message) (units []Unit, of []int) {
 	of = make([]int, len(msgs))
-	made := make(callers)
+	made := newCallers(msgs)
 	for i := range msgs {
 		m := &msgs[i]
 		if m.Role == RoleTool {
@@ -41,6 +41,15 @@ func Units(msgs []Message) (units []Unit, of []int) {
 // callers are who made the last calls of each id, and how many of these have no
 // result yet.
 type callers map[string]struct{ by, open int }
+
+// newCallers returns callers with room for all calls of a list, which need not grow then.
+func newCallers(msgs []Message) callers {
+	n := 0
+	for i := range msgs {
+		n += len(msgs[i].ToolCalls)
+	}
+	return make(callers, n)
+}
 
 // add adds a call, and returns who made the calls of that id before, if that was
 // somebody else and one of them is open.
@@ -72,7 +81,7 @@ func (c callers) answer(id string) (by int, ok bool) {
 // that two lists can be compared; a compaction must add none.
 func Orphans(msgs []Message) (calls, results map[string]bool) {
 	calls, results = make(map[string]bool), make(map[string]bool)
-	made := make(callers)
+	made := newCallers(msgs)
 	for i := range msgs {
 		m := &msgs[i]
 		switch m.Role {
