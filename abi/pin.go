@@ -1,9 +1,6 @@
 package abi
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Pinned marks the messages that no compaction may touch, under any strategy:
 //   - the system prompt: every system message before the first message with the role of
@@ -42,7 +39,7 @@ func systemPrompt(msgs []Message) []bool {
 		case m.Role != RoleSystem:
 		case head:
 			marks[i], leads = true, true
-		case late < 0 && m.Kind == "" && strings.TrimSpace(m.Text()) != "":
+		case late < 0 && m.Kind == "" && m.says():
 			late = i
 		}
 	}
