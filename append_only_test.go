@@ -115,6 +115,28 @@ func TestAppendedOutputOfACommand(t *testing.T) {
 	}
 }
 
+// TestAppendedSystemPrompt: the first message of the system is the prompt, also where it came after a look.
+func TestAppendedSystemPrompt(t *testing.T) {
+	features.Proves(t, "K10")
+	c, list := newCompactor(t, kagewasm.Options{}), make([]abi.Message, 0, 200)
+	look := func(more ...abi.Message) *kagewasm.Result {
+		list = append(list, more...)
+		req := request(400, list)
+		req.AppendOnly = true
+		return compact(t, c, req)
+	}
+	all := chat(60)
+	system := func(id string) abi.Message {
+		return abi.Message{ID: id, Role: abi.RoleSystem, Content: abi.Text("Be careful, " + id + ".")}
+	}
+	look(all[1:5]...)
+	look(append([]abi.Message{system("prompt")}, all[5:9]...)...)
+	look(append([]abi.Message{system("reminder")}, all[9:11]...)...)
+	if r := look(all[11:]...); !r.Report.Compacted || !has(r.Messages, "prompt") || has(r.Messages, "reminder") {
+		t.Errorf("compacted %v to %s", r.Report.Compacted, ids(r.Messages))
+	}
+}
+
 // TestTaskStaysTheTask: what is appended behind a first message that says nothing does not become the task.
 func TestTaskStaysTheTask(t *testing.T) {
 	list := append([]abi.Message{{ID: "nothing", Role: abi.RoleUser},

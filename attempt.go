@@ -284,25 +284,6 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (
 	}
 }
 
-// smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this
-// verdict or error. It returns false where a smaller note would not help.
-func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) (budget int, ok bool) {
-	switch code := abi.CodeOf(err); {
-	case tokens > 0 && code == abi.CodeGrew:
-		return tokens / 2, true
-	case tokens > 0 && code == abi.CodeOverTarget:
-		return tokens * 7 / 8, true // texts count a little more together than alone, so little is missing
-	case err != nil || verdict.Met || p.view.All:
-		return 0, false
-	}
-	if past := verdict.Tokens - p.view.Window; past > 0 && past < tokens {
-		return tokens - past - noteSlack, true // without the note, or with less of it, the request can be sent
-	}
-	over := verdict.Tokens - p.view.Target
-	ok = over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote())
-	return tokens - over - noteSlack, ok
-}
-
 // withNote returns all that a plan inserts, and the index of the note in it. The note is added to the
 // first summary of a plugin's list. Where there is none it stands right after the task.
 func withNote(plan *abi.Plan, injected []abi.Insert) (inserts []abi.Insert, at int) {
@@ -378,7 +359,7 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 			break
 		}
 		better, err := p.fitted(ctx, plan, allowed, beside)
-		if err != nil || !p.met(&better) {
+		if err != nil || !p.met(&better) || !better.gains(&a) {
 			break
 		}
 		a = better
@@ -387,6 +368,13 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		return p.spare(ctx, b, a, beside)
 	}
 	return p.topUp(ctx, a, allowed, beside)
+}
+
+// gains reports whether an attempt that keeps more messages than another one lost less of the note for that than half of
+// what they take: a token of the note stands for many.
+func (a *attempt) gains(less *attempt) bool {
+	lost := less.host - a.host
+	return 2*lost <= a.Tokens-less.Tokens+lost
 }
 
 // spare keeps more of the newest messages word for word, where the summary took less than

@@ -87,6 +87,52 @@ func TestUnitsStayWhole(t *testing.T) {
 	}
 }
 
+// TestUnitsHaveAllResults: "The unit is a tool call with all its results: kept, dropped or summarized together, never
+// split", also where a call is answered by a start and an end, and the end comes later.
+func TestUnitsHaveAllResults(t *testing.T) {
+	features.Proves(t, "K9")
+	msgs, unit := chat(2)[:2], make(map[string]int)
+	add := func(k int, m abi.Message) {
+		m.ID = fmt.Sprint("x", len(msgs))
+		msgs, unit[m.ID] = append(msgs, m), k
+	}
+	result := func(k int, text string) {
+		add(k, abi.Message{Role: abi.RoleTool, ToolCallID: fmt.Sprint("c", k), Content: abi.Text(fmt.Sprint(text, " ", k))})
+	}
+	for k := range 30 {
+		add(k, abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: fmt.Sprint("c", k), Name: "bash",
+			Arguments: fmt.Sprintf(`{"command":"make part%d"}`, k)}}})
+		result(k, "started"+strings.Repeat(" and goes on", 9))
+		if k%3 == 2 {
+			result(k-1, "finished late")
+		}
+		if k%3 != 1 {
+			result(k, "finished"+strings.Repeat(" and said more", 9))
+		}
+	}
+	split := 0
+	for window := 300; window < 1500; window += 41 {
+		r := compact(t, newCompactor(t, kagewasm.Options{}), request(window, msgs))
+		stays := make(map[int]int)
+		for i := range r.Messages {
+			if k, ok := unit[r.Messages[i].ID]; ok {
+				stays[k]++
+			}
+		}
+		for k, n := range stays {
+			if n != 3 {
+				t.Errorf("window %d: of call %d and its two results %d messages stay", window, k, n)
+			}
+		}
+		if 0 < len(stays) && len(stays) < 30 {
+			split++
+		}
+	}
+	if split < 10 {
+		t.Errorf("the cut fell between calls %d times", split)
+	}
+}
+
 func TestAlwaysKeep(t *testing.T) {
 	features.Proves(t, "K10")
 	msgs := chat(60)
@@ -100,6 +146,42 @@ func TestAlwaysKeep(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			if !has(r.Messages, id) {
 				t.Errorf("%s is gone: pinned by rule, by meta, by the operator or by a plugin, and its unit with it", id)
+			}
+		})
+	}
+}
+
+// TestSystemPromptBehindThePerson: "always-keep set: the system prompt" and "Rebuild: system prompt, summary, preserved
+// messages", where a session begins with the words of a person.
+func TestSystemPromptBehindThePerson(t *testing.T) {
+	features.Proves(t, "K10", "A5")
+	plain := chat(60)
+	reminder := abi.Message{ID: "reminder", Role: abi.RoleSystem, Content: abi.Text("The tests are slow.")}
+	for why, c := range map[string]struct {
+		at   int // of the system prompt
+		want []string
+	}{
+		"behind the first words": {1, []string{"goal", "sys", "+"}},
+		"in the middle":          {20, []string{"goal", "sys", "+"}},
+		"in front":               {0, []string{"sys", "goal", "+"}},
+	} {
+		t.Run(why, func(t *testing.T) {
+			msgs := slices.Insert(slices.Clone(plain[1:]), c.at, plain[0])
+			msgs = slices.Insert(msgs, 30, reminder)
+			r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs))
+			var got []string
+			for i := range r.Messages {
+				id := r.Messages[i].ID
+				if slices.Contains(r.Report.Inserted, id) {
+					id = "+"
+				}
+				got = append(got, id)
+			}
+			if !slices.Equal(got[:3], c.want) || !slices.Contains(r.Report.Pinned, "sys") {
+				t.Errorf("begins with %v, want %v; pinned %v", got[:3], c.want, r.Report.Pinned)
+			}
+			if has(r.Messages, "reminder") || slices.Contains(r.Report.Pinned, "reminder") {
+				t.Error("a later message of the system is no ordinary one")
 			}
 		})
 	}

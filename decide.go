@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -282,6 +283,25 @@ func worthSaying(cost, earlier, window int) int {
 		return cost / 2
 	}
 	return (cost + min(earlier, beside)) / 2
+}
+
+// smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this
+// verdict or error. It returns false where a smaller note would not help.
+func (p *planner) smallerNote(tokens int, verdict *firewall.Verdict, err error) (budget int, ok bool) {
+	switch code := abi.CodeOf(err); {
+	case tokens > 0 && code == abi.CodeGrew:
+		return tokens / 2, true
+	case tokens > 0 && code == abi.CodeOverTarget:
+		return tokens * 7 / 8, true // texts count a little more together than alone, so little is missing
+	case err != nil || verdict.Met || p.view.All:
+		return 0, false
+	}
+	if past := verdict.Tokens - p.view.Window; past > 0 && past < tokens {
+		return tokens - past - noteSlack, true // without the note, or with less of it, the request can be sent
+	}
+	over := verdict.Tokens - p.view.Target
+	ok = over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote())
+	return tokens - over - noteSlack, ok
 }
 
 // smallerRoom parts the tokens of a smaller note: the host keeps its share, and what it had up to half of them.

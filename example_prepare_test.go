@@ -36,7 +36,7 @@ func ExampleCompactor_Prepare() {
 		case err != nil:
 			log.Fatal(err)
 		default:
-			fmt.Println(len(p.Superseded), "messages from", p.Boundary, "on; kept from", p.FirstKept, "on; in a turn:",
+			fmt.Println(len(p.Superseded), "messages from", p.Boundary, "on; kept from", p.Cut, "on; in a turn:",
 				p.SplitTurn)
 		}
 	}

@@ -273,6 +273,8 @@ type memo struct {
 	list []abi.Message
 	// pins are the pins of the first messages, where a person's message is among them, else nil.
 	pins []bool
+	// prompted: a system prompt is among them.
+	prompted bool
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
 	// declined are the models whose answers were refused, or that failed.
@@ -340,19 +342,34 @@ func (m *memo) standing(req *Request) int {
 
 // pinned returns the same as [abi.Pinned]. Once a person was answered a message that comes is pinned only
 // for what it is itself, so that only messages that are new in the list are looked at. Before that the
-// output of a command can still come, which shows that its message was no task.
+// output of a command can still come, which shows that its message was no task. Where there is no system prompt yet
+// one can come.
 func (m *memo) pinned(msgs []abi.Message) []bool {
 	if m.pins == nil {
 		pins := abi.Pinned(msgs)
 		if m.list != nil && personAnswered(msgs) {
-			m.pins = pins
+			m.pins, m.prompted = pins, hasPrompt(msgs, pins)
 		}
 		return pins
 	}
 	for i := len(m.pins); i < len(msgs); i++ {
+		if msgs[i].Role == abi.RoleSystem && !m.prompted {
+			m.pins = nil
+			return m.pinned(msgs)
+		}
 		m.pins = append(m.pins, msgs[i].AlwaysKept())
 	}
 	return slices.Clip(m.pins)
+}
+
+// hasPrompt reports whether a message of the system is pinned for where it stands.
+func hasPrompt(msgs []abi.Message, pins []bool) bool {
+	for i := range pins {
+		if m := &msgs[i]; pins[i] && m.Role == abi.RoleSystem && !m.AlwaysKept() {
+			return true
+		}
+	}
+	return false
 }
 
 // personAnswered reports whether a message of a person has one of an assistant behind it.

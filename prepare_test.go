@@ -44,6 +44,39 @@ func earlierSummary(text string) abi.Message {
 		Content: abi.Text(abi.Fence(abi.KindSummary, "model:m", "Record of earlier messages.", text))}
 }
 
+// TestPrepareAndRecordName: "The entry names the first kept message", and what is prepared is the entry that a
+// compaction would make: both name the same, also where the request of the turn that is split stays before the cut.
+func TestPrepareAndRecordName(t *testing.T) {
+	features.Proves(t, "T4")
+	for why, tc := range map[string]struct {
+		msgs   []abi.Message
+		window int
+		keep   strategies.KeepConfig
+		split  bool // the turn's request stays before the cut
+	}{
+		"a turn that is split": {worked(12), 1000, strategies.KeepConfig{Tokens: 40}, true},
+		"the first turn":       {long(), longWindow, strategies.KeepConfig{Messages: 9}, false},
+		"a system prompt behind the first words": {slices.Concat(long()[1:2], long()[:1], long()[2:]), longWindow,
+			strategies.KeepConfig{Messages: 9}, false},
+	} {
+		t.Run(why, func(t *testing.T) {
+			policy := kagewasm.Policy{Keep: tc.keep}
+			c := newCompactor(t, kagewasm.Options{Policy: policy, Model: writes("All is well.")})
+			p, err := c.Prepare(t.Context(), request(tc.window, tc.msgs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := compact(t, c, request(tc.window, tc.msgs))
+			if r.Report.Source.Type != abi.SourceModel || !slices.Equal(r.Report.Superseded, p.Superseded) {
+				t.Fatalf("by %+v, %v goes, and %v was prepared", r.Report.Source, r.Report.Superseded, p.Superseded)
+			}
+			if p.FirstKept == "" || p.FirstKept != r.Record.FirstKept || (p.Cut != p.FirstKept) != tc.split {
+				t.Errorf("%q was prepared, cut before %q, and the record names %q", p.FirstKept, p.Cut, r.Record.FirstKept)
+			}
+		})
+	}
+}
+
 // TestPrepareTells: what a summary would be made of is told before a model is asked: the previous compaction, where
 // what is summarized begins, what the session costs, where the cut falls and whether it splits a turn, the messages to
 // summarize, and which files they read and modified.
@@ -65,15 +98,15 @@ func TestPrepareTells(t *testing.T) {
 		t.Errorf("%d tokens of %d, previous %q %q, from %q on", p.TokensBefore, cost, p.Previous, p.PreviousSummary,
 			p.Boundary)
 	}
-	at := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.ID == p.FirstKept })
-	if at < 0 {
-		t.Fatalf("%q is kept first", p.FirstKept)
+	at := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.ID == p.Cut })
+	if at < 0 || p.FirstKept != "more" {
+		t.Fatalf("the cut falls before %q, and %q is kept first", p.Cut, p.FirstKept)
 	}
 	gone := set.Of(p.Superseded...)
 	for i := range msgs {
 		m := &msgs[i]
 		if asks := m.ID == "task" || m.ID == "more"; gone[m.ID] != (i < at && !asks) {
-			t.Errorf("%s goes: %v, and all from %s on is kept", m.ID, gone[m.ID], p.FirstKept)
+			t.Errorf("%s goes: %v, and all from %s on is kept", m.ID, gone[m.ID], p.Cut)
 		}
 	}
 	if !p.SplitTurn || !slices.Equal(p.Summarize, []string{"a0"}) || p.TurnPrefix[0] != "r0" ||

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/results"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -142,11 +143,11 @@ func holdOpenCalls(v *strategies.View) {
 	for last >= 0 && v.Messages[last].Role != abi.RoleAssistant {
 		last--
 	}
-	if last < 0 || len(v.Messages[last].ToolCalls) == 0 {
+	if last < 0 {
 		return
 	}
 	unit := v.Units[v.UnitOf[last]]
-	if len(unit) > len(v.Messages[last].ToolCalls) { // the message and a result for each call
+	if !results.Open(v.Messages, unit) {
 		return
 	}
 	for _, i := range unit {

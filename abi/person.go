@@ -131,6 +131,12 @@ func (m *Message) IsPerson() bool { return m.origin() == FromPerson }
 // empty reports whether a message has no content.
 func (m *Message) empty() bool { return m.Content.text == "" && m.Content.parts == nil }
 
+// says reports whether there is more in a message than blanks.
+func (m *Message) says() bool {
+	return strings.TrimSpace(m.Text()) != "" ||
+		slices.ContainsFunc(m.Content.Parts(), func(p Part) bool { return p.Type != "text" })
+}
+
 // isUser reports whether m has the role of the user, and no kind.
 func (m *Message) isUser() bool { return m.Role == RoleUser && m.Kind == "" }
 

@@ -3,8 +3,10 @@ package abi
 import "slices"
 
 // Pinned marks the messages that no compaction may touch, under any strategy:
-//   - every system message before the first message with the role of the user and
-//     no kind, and the first message of a person, which says what the task is;
+//   - the system prompt: every system message before the first message with the role of
+//     the user and no kind, or where there is none the first system message that says
+//     something, wherever it stands;
+//   - the first message of a person, which says what the task is;
 //   - the instructions of a project, see [Message.IsInstructions];
 //   - compactions that only their provider can read: nothing else carries the past;
 //   - messages whose meta says always_keep, and those for which one of more reports
@@ -14,16 +16,37 @@ import "slices"
 // where it stands, the task of a person, may be shortened where it leaves no room for
 // anything else: see [Message.AlwaysKept].
 func Pinned(msgs []Message, more ...func(*Message) bool) []bool {
-	pins, head, task := make([]bool, len(msgs)), true, task(msgs)
+	pins, task := systemPrompt(msgs), task(msgs)
 	for i := range msgs {
 		m := &msgs[i]
-		head = head && !m.isUser()
-		pins[i] = i == task || m.Role == RoleSystem && head || m.AlwaysKept()
+		pins[i] = pins[i] || i == task || m.AlwaysKept()
 		for _, pred := range more {
 			pins[i] = pins[i] || pred(m)
 		}
 	}
 	return pins
+}
+
+// systemPrompt marks the system prompt of a session. System messages that come later are
+// ordinary: agents put reminders in on the way.
+func systemPrompt(msgs []Message) []bool {
+	marks, late := make([]bool, len(msgs)), -1
+	head, leads := true, false
+	for i := range msgs {
+		m := &msgs[i]
+		head = head && !m.isUser()
+		switch {
+		case m.Role != RoleSystem:
+		case head:
+			marks[i], leads = true, true
+		case late < 0 && m.Kind == "" && m.says():
+			late = i
+		}
+	}
+	if !leads && late >= 0 {
+		marks[late] = true
+	}
+	return marks
 }
 
 // AlwaysKept reports whether m is pinned for what it is, wherever it stands: then it
@@ -64,8 +87,9 @@ func CurrentTurn(msgs []Message) []bool {
 }
 
 // PrefixEnd is the index at which a summary belongs: right after the message that
-// says what the task is, or after the leading system messages where no message has
-// the role of the user, moved past any unit that reaches across that place. What
+// says what the task is, and a system prompt that stands behind that, or after the
+// leading system messages where no message has the role of the user, moved past any
+// unit that reaches across that place. What
 // stands before it is never rewritten, so provider caches of it stay valid. A
 // compaction that only its provider can read belongs to that prefix: providers do not
 // show the model what stands before it.
@@ -76,6 +100,9 @@ func PrefixEnd(msgs []Message) int {
 	}
 	if i := task(msgs); i >= 0 {
 		end = i + 1
+		if end < len(msgs) && systemPrompt(msgs)[end] {
+			end++
+		}
 	}
 	for i := end; i < len(msgs); i++ {
 		if msgs[i].isOpaque() {

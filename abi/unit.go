@@ -1,7 +1,7 @@
 package abi
 
 // Unit is a group of messages that a compaction keeps or drops as one: an
-// assistant message with the results of all its tool calls, or any other
+// assistant message with all results of its tool calls, or any other
 // message alone. Values are indices into the message list, in
 // ascending order; they need not be adjacent.
 type Unit []int
@@ -9,19 +9,19 @@ type Unit []int
 // Units groups messages into units and returns, beside them, the unit of each
 // message. Units are ordered by their first message.
 //
-// A call is answered by the next result that carries its id. Real logs use an
-// id again while an earlier call of that id is still open; the result then
-// belongs to the latest message that made such a call, and the earlier one
-// counts as unanswered. A message that makes several calls of one id (or of
-// none) takes as many results. A result no open call asked for is a unit of
-// its own.
+// A call is answered by the results that carry its id, wherever they stand, until
+// another message makes a call of that id. Mostly that is one result; some logs
+// tell in one that a call began and in the next how it ended. Real logs use an id
+// again while an earlier call of that id is still open; results then belong to the
+// latest message that made such a call, and the earlier one counts as unanswered. A
+// result that no call before it asked for is a unit of its own.
 func Units(msgs []Message) (units []Unit, of []int) {
 	of = make([]int, len(msgs))
-	open := make(openCalls)
+	made := newCallers(msgs)
 	for i := range msgs {
 		m := &msgs[i]
 		if m.Role == RoleTool {
-			if u, ok := open.answer(m.ToolCallID); ok {
+			if u, ok := made.answer(m.ToolCallID); ok {
 				units[u] = append(units[u], i)
 				of[i] = u
 				continue
@@ -31,39 +31,49 @@ func Units(msgs []Message) (units []Unit, of []int) {
 		units = append(units, Unit{i})
 		if m.Role == RoleAssistant {
 			for _, c := range m.ToolCalls {
-				open.add(c.ID, of[i])
+				made.add(c.ID, of[i])
 			}
 		}
 	}
 	return units, of
 }
 
-// openCalls are the calls without a result yet: by id, who made them last, and
-// how many of them.
-type openCalls map[string]struct{ by, n int }
+// callers are who made the last calls of each id, and how many of these have no
+// result yet.
+type callers map[string]struct{ by, open int }
 
-// add opens a call, and returns who made the open ones of that id before, if
-// that was somebody else.
-func (o openCalls) add(id string, by int) (earlier int, replaced bool) {
-	c, ok := o[id]
-	if ok && c.by == by {
-		c.n++
-		o[id] = c
-		return 0, false
+// newCallers returns callers with room for all calls of a list, which need not grow then.
+func newCallers(msgs []Message) callers {
+	n := 0
+	for i := range msgs {
+		n += len(msgs[i].ToolCalls)
 	}
-	o[id] = struct{ by, n int }{by, 1}
-	return c.by, ok
+	return make(callers, n)
 }
 
-// answer closes a call of that id and returns who made it.
-func (o openCalls) answer(id string) (by int, ok bool) {
-	c, ok := o[id]
-	if c.n--; c.n > 0 {
-		o[id] = c
-	} else {
-		delete(o, id)
+// add adds a call, and returns who made the calls of that id before, if that was
+// somebody else and one of them is open.
+func (c callers) add(id string, by int) (earlier int, left bool) {
+	last, ok := c[id]
+	if ok && last.by == by {
+		last.open++
+		c[id] = last
+		return 0, false
 	}
-	return c.by, ok
+	c[id] = struct{ by, open int }{by, 1}
+	return last.by, last.open > 0
+}
+
+// answer takes a result of that id and returns who made the call. A message that
+// makes several calls of one id (or of none) takes a result for each; all others
+// are further ones, which close no call.
+func (c callers) answer(id string) (by int, ok bool) {
+	last, ok := c[id]
+	if last.open > 0 {
+		last.open--
+		c[id] = last
+	}
+	return last.by, ok
 }
 
 // Orphans lists the pairing faults of a message list: calls that no result
@@ -71,24 +81,26 @@ func (o openCalls) answer(id string) (by int, ok bool) {
 // that two lists can be compared; a compaction must add none.
 func Orphans(msgs []Message) (calls, results map[string]bool) {
 	calls, results = make(map[string]bool), make(map[string]bool)
-	open := make(openCalls)
+	made := newCallers(msgs)
 	for i := range msgs {
 		m := &msgs[i]
 		switch m.Role {
 		case RoleAssistant:
 			for _, c := range m.ToolCalls {
-				if earlier, replaced := open.add(c.ID, i); replaced {
+				if earlier, left := made.add(c.ID, i); left {
 					calls[msgs[earlier].ID+"/"+c.ID] = true
 				}
 			}
 		case RoleTool:
-			if _, ok := open.answer(m.ToolCallID); !ok {
+			if _, ok := made.answer(m.ToolCallID); !ok {
 				results[m.ID+"/"+m.ToolCallID] = true
 			}
 		}
 	}
-	for id, c := range open {
-		calls[msgs[c.by].ID+"/"+id] = true
+	for id, c := range made {
+		if c.open > 0 {
+			calls[msgs[c.by].ID+"/"+id] = true
+		}
 	}
 	return calls, results
 }

@@ -38,8 +38,14 @@ func TestUnits(t *testing.T) {
 			[]abi.Unit{{0}, {1}}, nil, []string{"m1/a"}},
 		"result before its call": {"a result answers no later call", script("res:a", "call:a"),
 			[]abi.Unit{{0}, {1}}, []string{"m1/a"}, []string{"m0/a"}},
-		"answered twice": {"the first result closes the call", script("call:a", "res:a", "res:a"),
-			[]abi.Unit{{0, 1}, {2}}, nil, []string{"m2/a"}},
+		"answered twice": {"all results of a call are one unit with it", script("call:a", "res:a", "res:a"),
+			[]abi.Unit{{0, 1, 2}}, nil, nil},
+		"answered again later": {"wherever they stand", script("call:a", "res:a", "user", "call:b", "res:b", "say", "res:a"),
+			[]abi.Unit{{0, 1, 6}, {2}, {3, 4}, {5}}, nil, nil},
+		"answered twice of two": {"a second result answers no other call", script("call:a,b", "res:a", "res:a"),
+			[]abi.Unit{{0, 1, 2}}, []string{"m0/b"}, nil},
+		"answered twice, id in one message twice": {"each takes one, all others are further ones",
+			script("call:a,a", "res:a", "res:a", "res:a"), []abi.Unit{{0, 1, 2, 3}}, nil, nil},
 		"id in one message twice": {"one result answers one of them; the other is open", script("call:a,a", "res:a"),
 			[]abi.Unit{{0, 1}}, []string{"m0/a"}, nil},
 	} {
@@ -60,11 +66,13 @@ func TestUnitsReusedIDs(t *testing.T) {
 	features.Proves(t, "K9")
 	checkUnits(t, "an id may serve again once it is answered",
 		script("call:a", "res:a", "call:a", "res:a"), []abi.Unit{{0, 1}, {2, 3}})
+	checkUnits(t, "a further result belongs to the call before the next one of its id",
+		script("call:a", "res:a", "res:a", "call:a", "res:a", "res:a"), []abi.Unit{{0, 1, 2}, {3, 4, 5}})
 	msgs := script("call:a", "call:a", "res:a", "res:a")
-	checkUnits(t, "the result of an id used twice belongs to the latest call", msgs, []abi.Unit{{0}, {1, 2}, {3}})
+	checkUnits(t, "the results of an id used twice belong to the latest call", msgs, []abi.Unit{{0}, {1, 2, 3}})
 	calls, results := abi.Orphans(msgs)
-	if !calls["m0/a"] || len(calls) != 1 || !results["m3/a"] || len(results) != 1 {
-		t.Errorf("orphans %v, %v: want the earlier call and the second result", calls, results)
+	if !calls["m0/a"] || len(calls) != 1 || len(results) != 0 {
+		t.Errorf("orphans %v, %v: want the earlier call", calls, results)
 	}
 }
 
@@ -108,8 +116,8 @@ type event struct {
 }
 
 // events lists the uses of each call id in order. All of the pairing follows
-// from it: of a run of calls the last message's are open, and the results right
-// behind answer as many of them as there are.
+// from it: of a run of calls the last message's are open, the results behind
+// answer one after the other, and all of them belong to it.
 func events(msgs []abi.Message) map[string][]event {
 	ev := make(map[string][]event)
 	for i, m := range msgs {
@@ -140,10 +148,13 @@ func pairing(list []event) (answers map[int]int, answered []bool) {
 				open = append(open, e)
 			}
 		}
+		by := -1
+		if k > first {
+			by = list[k-1].i
+		}
 		for ; k < len(list) && list[k].result; k++ {
-			answers[k] = -1
+			answers[k] = by
 			if len(open) > 0 {
-				answers[k] = list[open[0]].i
 				answered[open[0]] = true
 				open = open[1:]
 			}
@@ -216,7 +227,7 @@ func TestUnitsAgainstNaive(t *testing.T) {
 }
 
 // TestDroppingUnitsOrphansNothing: whatever set of whole units goes, no pair
-// is parted that was not parted before. This is what units are for.
+// is parted that was not parted before, and no result stays whose call went. This is what units are for.
 func TestDroppingUnitsOrphansNothing(t *testing.T) {
 	features.Proves(t, "K9")
 	rapid.Check(t, func(t *rapid.T) {

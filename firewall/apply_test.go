@@ -170,9 +170,10 @@ func TestEditedOutput(t *testing.T) {
 	}
 }
 
-// TestNewOrphans: where a session has two calls of one id and one of them is
-// taken away, a result may change hands; no plan may leave one without a hand.
+// TestNewOrphans: "kept, dropped or summarized together, never split", also where a session
+// has two calls of one id, and one of them two results.
 func TestNewOrphans(t *testing.T) {
+	features.Proves(t, "K9")
 	big := strings.Repeat("output ", 100)
 	msgs := []abi.Message{
 		{ID: "u", Role: abi.RoleUser, Content: abi.Text("go")},
@@ -189,10 +190,11 @@ func TestNewOrphans(t *testing.T) {
 		code abi.Code
 	}{
 		{"the unanswered call alone", []string{"a1"}, ""},
-		{"the answered call with its result", []string{"a2", "r"}, ""},
-		{"the second result, which nobody asked for", []string{"q"}, ""},
-		{"the answered call without its result", []string{"a2"}, abi.CodeSplitUnit},
-		{"the result without its call", []string{"r"}, abi.CodeSplitUnit},
+		{"the answered call with all its results", []string{"a2", "r", "q"}, ""},
+		{"the answered call with its first result", []string{"a2", "r"}, abi.CodeSplitUnit},
+		{"the second result", []string{"q"}, abi.CodeSplitUnit},
+		{"the answered call without its results", []string{"a2"}, abi.CodeSplitUnit},
+		{"the results without their call", []string{"r", "q"}, abi.CodeSplitUnit},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			_, err := apply(t, caseOf(msgs, 10_000), abi.Plan{Supersede: tc.gone})

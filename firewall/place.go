@@ -3,6 +3,7 @@ package firewall
 import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/results"
 )
 
 // insertion is a message to be inserted.
@@ -80,8 +81,7 @@ func gapsOf(msgs []abi.Message) []int {
 	}
 	end := len(msgs) // nothing may be put behind it
 	if end > 0 {
-		last := units[of[end-1]]
-		if calls := msgs[last[0]].ToolCalls; len(calls) > 0 && len(last) <= len(calls) {
+		if last := units[of[end-1]]; results.Open(msgs, last) {
 			for end = last[0]; inside[end] > 0; {
 				end--
 			}

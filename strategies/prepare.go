@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -44,9 +45,12 @@ type Preparation struct {
 	// the model brings up to date. They are empty where there is none.
 	Previous        string `json:"previous,omitempty"`
 	PreviousSummary string `json:"previous_summary,omitempty"`
-	// Boundary is the id of the first message that is summarized, FirstKept of the first one behind the
-	// last that is: from there on all stay. FirstKept is empty where nothing stays there.
+	// Boundary is the id of the first message that is summarized, Cut of the first one behind the last that goes: from
+	// there on all stay. FirstKept is the first one that the model still sees behind the summary, as [abi.Record] names
+	// it: the request of a turn that is split may stay before the cut. Cut and FirstKept are empty where nothing stays
+	// there.
 	Boundary  string `json:"boundary"`
+	Cut       string `json:"cut,omitempty"`
 	FirstKept string `json:"first_kept,omitempty"`
 	// SplitTurn: the cut falls inside a turn. TurnPrefix is then the first part of the turn, which is
 	// summarized by itself, and Summarize what was before it. Either may have messages that say nothing
@@ -95,9 +99,22 @@ func (p *preparation) public() *Preparation {
 	}
 	out.Boundary = ids(append(p.History[:len(p.History):len(p.History)], p.TurnPrefix...))[0]
 	if p.Cut < len(msgs) {
-		out.FirstKept = msgs[p.Cut].ID
+		out.Cut = msgs[p.Cut].ID
 	}
+	out.FirstKept = p.firstKept()
 	return out
+}
+
+// firstKept returns the id of the first message that the model sees behind the summary, "" where none is there.
+func (p *preparation) firstKept() string {
+	gone := set.Of(p.Supersede...)
+	kept := slices.DeleteFunc(slices.Clone(p.view.Messages), func(m abi.Message) bool { return gone[m.ID] })
+	for _, m := range kept[abi.PrefixEnd(kept):] {
+		if !m.Kind.Internal() {
+			return m.ID
+		}
+	}
+	return ""
 }
 
 // preparation is a [Preparation] as it is worked with. Indices are into the messages of the view.

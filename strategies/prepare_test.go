@@ -298,13 +298,13 @@ func TestPreparationNamesAll(t *testing.T) {
 		kept := false
 		for i := range v.Messages {
 			id := v.Messages[i].ID
-			kept = kept || id == p.FirstKept
+			kept = kept || id == p.Cut
 			if goes := slices.Contains(gone, id); goes && kept {
-				t.Fatalf("%s goes from behind %s", id, p.FirstKept)
+				t.Fatalf("%s goes from behind %s", id, p.Cut)
 			}
 		}
-		if kept != (p.FirstKept != "") {
-			t.Fatalf("%q is kept first, which is not there", p.FirstKept)
+		if kept != (p.Cut != "") {
+			t.Fatalf("%q is kept first, which is not there", p.Cut)
 		}
 	})
 	if some == 0 {

@@ -66,6 +66,9 @@ func TestPrune(t *testing.T) {
 			reused[i].ToolCalls[k].ID = strings.Replace(reused[i].ToolCalls[k].ID, "c1", "c0", 1)
 		}
 	}
+	again := results("bash:30000", "read:30000", "bash:50000") // the call to read is answered twice
+	again = append(again[:5:5], append([]abi.Message{{ID: "again", Role: abi.RoleTool, ToolCallID: "c1",
+		Content: again[4].Content}}, again[5:]...)...)
 	parts := results("bash:30000", "bash:50000")
 	parts[2].Content = abi.Parts(abi.TextPart(parts[2].Text()))
 	all := strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}
@@ -90,6 +93,7 @@ func TestPrune(t *testing.T) {
 		{"read and skill are protected, whatever the case",
 			results("Read:30000", "SKILL:30000", "bash:30000", "bash:50000"), strategies.PruneConfig{}, "r2"},
 		{"only the whole name protects", results("read_file:30000", "bash:50000"), strategies.PruneConfig{}, "r0"},
+		{"and so is a second result of theirs", again, strategies.PruneConfig{}, "r0"},
 		{"protected output counts as output", results("bash:30000", "read:50000"), strategies.PruneConfig{}, "r0"},
 		{"a result's own name comes first", own, strategies.PruneConfig{}, "r1"},
 		{"a call id used again means the later call", reused, strategies.PruneConfig{}, "r0"},

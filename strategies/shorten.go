@@ -84,15 +84,14 @@ func contentBytes(c abi.Content) int {
 // callsOf returns, for each tool result, the call it answers, or nil.
 func callsOf(msgs []abi.Message) []*abi.ToolCall {
 	calls := make([]*abi.ToolCall, len(msgs))
-	open := make(map[string]*abi.ToolCall)
+	made := make(map[string]*abi.ToolCall) // last, by id
 	for i := range msgs {
 		m := &msgs[i]
 		for k := range m.ToolCalls {
-			open[m.ToolCalls[k].ID] = &m.ToolCalls[k]
+			made[m.ToolCalls[k].ID] = &m.ToolCalls[k]
 		}
 		if m.Role == abi.RoleTool {
-			calls[i] = open[m.ToolCallID]
-			delete(open, m.ToolCallID)
+			calls[i] = made[m.ToolCallID]
 		}
 	}
 	return calls

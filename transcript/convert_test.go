@@ -52,6 +52,7 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 				held := got.Messages
 				if to != transcript.Neutral {
 					held = slices.DeleteFunc(slices.Clone(held), func(m abi.Message) bool { return m.Kind.Internal() })
+					held = oneResultEach(held)
 				}
 				want, again := foldAnswers(to, held), foldAnswers(to, read(t, out, to).Messages)
 				if len(again) != len(want) {
@@ -70,6 +71,45 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 			})
 		}
 	}
+}
+
+// oneResultEach puts the results of each call behind the message that made it, one of each: it looks back from each
+// result for the last message that calls with its id.
+func oneResultEach(msgs []abi.Message) (list []abi.Message) {
+	behind := make(map[int][]abi.Message) // results, by the message that calls
+	for i, m := range msgs {
+		at := i
+		for at--; m.Role == abi.RoleTool && at >= 0; at-- {
+			if slices.ContainsFunc(msgs[at].ToolCalls, func(c abi.ToolCall) bool { return c.ID == m.ToolCallID }) {
+				break
+			}
+		}
+		if m.Role != abi.RoleTool || at < 0 {
+			behind[i] = append([]abi.Message{m}, behind[i]...)
+			continue
+		}
+		open := 0
+		for _, c := range msgs[at].ToolCalls {
+			if c.ID == m.ToolCallID {
+				open++
+			}
+		}
+		var first *abi.Message // of the last call with that id
+		for k := range behind[at] {
+			if r := &behind[at][k]; r.Role == abi.RoleTool && r.ToolCallID == m.ToolCallID {
+				first, open = r, open-1
+			}
+		}
+		if open > 0 {
+			behind[at] = append(behind[at], m)
+			continue
+		}
+		first.Content = abi.Parts(append(partsOf(first.Content), partsOf(m.Content)...)...)
+	}
+	for i := range msgs {
+		list = append(list, behind[i]...)
+	}
+	return list
 }
 
 // foldAnswers makes one message of answers in a row that a format cannot tell

@@ -15,7 +15,7 @@
 // A [Format] is a name; [Formats] lists them all.
 //
 //   - neutral: one message a line, as [abi.Message] says; a first line
-//     {"tools":[...]} holds tool definitions.
+//     {"tools":[...]} holds tool definitions. The role developer is system.
 //   - openai: chat messages as a list, as a document or request body that
 //     holds the list under "messages" or "traj", or one a line. Those of
 //     Ollama's own API are read too: there arguments stay objects, and images
@@ -116,12 +116,15 @@
 //     them; tools that a provider runs itself stay with the provider. Tool
 //     results are text alone in openai, swe-agent, openhands, gemini and
 //     gemini-cli.
-//   - system messages after the first other message are the user's in anthropic
-//     and gemini.
+//   - system messages that are no part of the system prompt (see [abi.Pinned]) are the
+//     user's in anthropic and gemini, which hold the prompt apart.
 //   - a call's id that a provider would refuse (too long, other characters than
 //     it takes, used before) is replaced by one that follows from it, in the
 //     call and its result.
 //   - a message that says nothing says "(no content)" where none may be empty.
+//   - the results of an answer's calls stand right behind it, where a log has them
+//     later, and those of one call are one: its parts are what each of them says,
+//     and it failed where the last of them says so. Neutral has them as they are.
 //   - answers in a row are one answer in openai-responses where the later only
 //     calls, and in gemini where the last calls.
 //

@@ -23,8 +23,8 @@ import (
 // with another id is written as a new message. The file around the messages stays as it is.
 //
 // In another format the whole file is new, and what the format cannot hold is
-// left out: see the package comment. Messages that are for no model are left out of
-// all but the neutral one.
+// left out: see the package comment. In all but the neutral one messages that are for
+// no model are left out, and the results of calls stand as providers take them.
 //
 // It refuses, with [abi.CodeUsage], lists that no compaction makes: an id
 // twice, originals in another order, or changed elsewhere.
@@ -41,7 +41,7 @@ func (s *Session) Encode(msgs []abi.Message, to Format) ([]byte, error) {
 		return nil, err
 	}
 	if to != Neutral {
-		msgs = forModels(msgs)
+		msgs = answered(forModels(msgs))
 	}
 	return f.Write(codec.About{Model: s.Model, Session: s.ID, Tools: s.Tools}, msgs), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/results"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 )
 
@@ -11,8 +12,12 @@ import (
 // [Session.Encode] and not in what it wrote, which was read again. It is empty where nothing was. Ids
 // and times are not listed: nothing depends on them.
 func LeftOut(given []abi.Message, written *Session) []string {
-	before, after := contentsOf(given), contentsOf(written.Messages)
 	var left []string
+	if n := further(given) - further(written.Messages); n > 0 {
+		left = append(left, fmt.Sprintf("second results of calls (%d): what they say stands in the first one", n))
+		given = answered(given)
+	}
+	before, after := contentsOf(given), contentsOf(written.Messages)
 	for i, what := range []string{
 		"thinking (%d parts), which only the model's own provider can read", "kinds of %d messages",
 		"pins of %d messages: pin them again in what is written", "%d messages that are for no model",
@@ -23,6 +28,16 @@ func LeftOut(given []abi.Message, written *Session) []string {
 		}
 	}
 	return left
+}
+
+// further counts the results that answer a call once more.
+func further(msgs []abi.Message) (n int) {
+	for _, first := range results.Further(msgs) {
+		if first >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // contentsOf counts what a format may have no place for, in the order of LeftOut.

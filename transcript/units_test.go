@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -37,24 +38,24 @@ func TestPairsSurviveReading(t *testing.T) {
 }
 
 // countOrphans looks ahead from each call for its result, instead of keeping a
-// table of open calls.
+// table of open calls, and back from each result for its call.
 func countOrphans(msgs []abi.Message) (calls, results int) {
-	answered := make(map[int]bool)
 	for i, m := range msgs {
 		for k, c := range m.ToolCalls {
 			again := false // the same message calls with this id once more
 			for _, later := range m.ToolCalls[k+1:] {
 				again = again || later.ID == c.ID
 			}
-			if at := nextResult(msgs[i+1:], c.ID); at >= 0 && !again {
-				answered[i+1+at] = true
-			} else {
+			if again || nextResult(msgs[i+1:], c.ID) < 0 {
 				calls++
 			}
 		}
 	}
 	for i, m := range msgs {
-		if m.Role == abi.RoleTool && !answered[i] {
+		called := slices.ContainsFunc(msgs[:i], func(m abi.Message) bool {
+			return slices.ContainsFunc(m.ToolCalls, func(c abi.ToolCall) bool { return c.ID == msgs[i].ToolCallID })
+		})
+		if m.Role == abi.RoleTool && !called {
 			results++
 		}
 	}

@@ -27,8 +27,9 @@ var sessions = []struct {
 	{"unanswered calls", "real logs leave tool calls unanswered and hold results that nobody asked for",
 		"do not look up the result of a call, or the call of a result, without a way out where there is none", unanswered},
 	{"reused call ids", "real logs use a call id again, even while the first call is open: pair by the next result",
-		"pair a call with the next result of its id, or go by unit, which is paired already", reused},
-	{"several calls", "an assistant message can make several calls, whose results stand apart: all of it is one unit",
+		"pair a result with the last call of its id, or go by unit, which is paired already", reused},
+	{"several calls", "an assistant message can make several calls, whose results stand apart, and a call can have " +
+		"several results (it began, it ended): all of it is one unit",
 		"go by unit: it holds the message and all results, wherever they stand", several},
 	{"odd unicode", "text is any Unicode: NUL, line separators, direction marks, joined emoji, what once was a " +
 		"lone surrogate",
@@ -136,7 +137,7 @@ func several() []abi.Message {
 			assistant("", call(a, "read", `{"path":"a.go"}`), call(b, "read", `{"path":"b.go"}`),
 				call(c, "bash", `{"command":"ls"}`)),
 			result(c, strings.Repeat("file ", 50)), assistant("one moment"),
-			result(a, strings.Repeat("text ", 80)), result(b, "error: no such file"))
+			result(a, strings.Repeat("text ", 80)), result(b, "started"), result(b, "error: no such file"))
 	}
 	return append(msgs, user("so?"), assistant("All read."))
 }

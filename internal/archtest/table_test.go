@@ -53,6 +53,7 @@ var layout = []row{
 	{pattern: "internal/set", std: true, tool: true},
 	{pattern: "internal/refusal", std: true, tool: true},
 	{pattern: "internal/toolname", may: []string{"abi"}, std: true, tool: true},
+	{pattern: "internal/results", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/msgid", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},

@@ -37,7 +37,7 @@ type report struct {
 // and arguments that the report lists as pruned, and for a user's message without a mark of which it
 // says that beginning and end are left; the order is kept; nothing is
 // gone without being superseded; what is inserted is role user with a declared
-// kind; no call or result is orphaned that was not before; the target is met,
+// kind; no call or result is orphaned that was not before, and no result parted from its call; the target is met,
 // or the reason code is one that the figures bear out; a session over the
 // threshold is compacted unless nothing could go.
 func Check(in, out, rep []byte) []string { return run(check{}, in, out, rep) }
@@ -212,6 +212,14 @@ func (c *check) pairs() {
 	for _, x := range slices.Sorted(maps.Keys(results2)) {
 		if !results[x] {
 			c.problem("result orphaned: %s", x)
+		}
+	}
+	groups, _ := units(c.in)
+	for _, u := range groups {
+		for _, i := range u[1:] {
+			if first, id := c.in[u[0]].str("id"), c.in[i].str("id"); c.gone[first] != c.gone[id] {
+				c.problem("unit parted: %s from %s", first, id)
+			}
 		}
 	}
 }

@@ -8,15 +8,18 @@ import (
 )
 
 // pins returns the messages that have to come out byte for byte: system messages before the first
-// message in the role of the user, instructions of a project, those that are marked to be kept, and
-// those that the report says are pinned. Only the report knows which message is the task.
+// message in the role of the user, or where there is none the first one that there is, instructions
+// of a project, those that are marked to be kept, and those that the report says are pinned. Only the
+// report knows which message is the task.
 func pins(ms []message, reported []string) map[int]bool {
-	out, head := make(map[int]bool), true
+	out, head, prompt := make(map[int]bool), true, false
 	for i, m := range ms {
 		meta, _ := m.doc["meta"].(map[string]any)
 		head = head && !m.isPerson()
-		if truthy(meta["always_keep"]) || head && m.str("role") == "system" || m.str("kind") == "instructions" ||
-			slices.Contains(reported, m.str("id")) {
+		if m.str("role") == "system" && (head || !prompt && m.str("kind") == "" && m.says()) {
+			out[i], prompt = true, true
+		}
+		if truthy(meta["always_keep"]) || m.str("kind") == "instructions" || slices.Contains(reported, m.str("id")) {
 			out[i] = true
 		}
 	}
@@ -43,9 +46,9 @@ func openCalls(ms []message) map[int]bool {
 		if ms[i].str("role") != "assistant" {
 			continue
 		}
-		calls, _ := ms[i].doc["tool_calls"].([]any)
-		groups, of := units(ms)
-		if unit := groups[of[i]]; len(calls) > 0 && len(unit) <= len(calls) {
+		open, _ := orphans(ms)
+		isOpen := func(c call) bool { return open[ms[i].str("id")+" "+c.id] }
+		if slices.ContainsFunc(ms[i].calls(), isOpen) {
 			return withUnits(ms, map[int]bool{i: true})
 		}
 		break
@@ -90,19 +93,13 @@ func turn(ms []message) map[int]bool {
 	return out
 }
 
-// units groups an assistant message with the results that answer its calls; a
-// message that makes several calls of one id takes as many results.
+// units groups an assistant message with the results that answer its calls: all
+// that carry an id of theirs, until another message calls with it.
 func units(ms []message) (groups [][]int, of []int) {
-	open := make(map[string]int)
-	more := make(map[string]int) // open calls of the id by the same message, beyond one
+	caller := make(map[string]int)
 	of = make([]int, len(ms))
 	for i, m := range ms {
-		if u, ok := open[m.str("tool_call_id")]; ok && m.str("role") == "tool" {
-			if id := m.str("tool_call_id"); more[id] > 0 {
-				more[id]--
-			} else {
-				delete(open, id)
-			}
+		if u, ok := caller[m.str("tool_call_id")]; ok && m.str("role") == "tool" {
 			groups[u] = append(groups[u], i)
 			of[i] = u
 			continue
@@ -111,41 +108,42 @@ func units(ms []message) (groups [][]int, of []int) {
 		groups = append(groups, []int{i})
 		if m.str("role") == "assistant" {
 			for _, c := range m.calls() {
-				if u, ok := open[c.id]; ok && u == of[i] {
-					more[c.id]++
-				} else {
-					open[c.id], more[c.id] = of[i], 0
-				}
+				caller[c.id] = of[i]
 			}
 		}
 	}
 	return groups, of
 }
 
-// orphans are the calls without a result and the results without a call.
+// orphans are the calls without a result and the results without a call before
+// them. A message that makes several calls of one id takes as many results.
 func orphans(ms []message) (calls, results map[string]bool) {
 	calls, results = make(map[string]bool), make(map[string]bool)
-	open := make(map[string]string)
+	caller, open := make(map[string]string), make(map[string]int)
 	for _, m := range ms {
 		switch m.str("role") {
 		case "assistant":
 			for _, c := range m.calls() {
-				if earlier, ok := open[c.id]; ok {
-					calls[earlier+" "+c.id] = true
+				if caller[c.id] != m.str("id") {
+					if open[c.id] > 0 {
+						calls[caller[c.id]+" "+c.id] = true
+					}
+					caller[c.id], open[c.id] = m.str("id"), 0
 				}
-				open[c.id] = m.str("id")
+				open[c.id]++
 			}
 		case "tool":
 			id := m.str("tool_call_id")
-			if _, ok := open[id]; ok {
-				delete(open, id)
-			} else {
+			if _, ok := caller[id]; !ok {
 				results[m.str("id")+" "+id] = true
 			}
+			open[id]--
 		}
 	}
-	for id, m := range open {
-		calls[m+" "+id] = true
+	for id, m := range caller {
+		if open[id] > 0 {
+			calls[m+" "+id] = true
+		}
 	}
 	return calls, results
 }

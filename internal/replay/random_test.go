@@ -23,7 +23,7 @@ var sizes = sessiongen.Counter{Runes: 3}
 // again since: no provider takes such a call. What it then does with the result
 // of a call that is gone is for the host to say.
 func prompt(msgs []abi.Message) (list []abi.Message) {
-	now, late := make(map[string]int), make(map[string]bool) // open calls of the last answer, and of those before
+	now, late := make(map[string]bool), make(map[string]bool) // calls of the last answer, and of those before
 	for _, m := range msgs {
 		switch m.Role {
 		case abi.RoleAssistant:
@@ -32,14 +32,10 @@ func prompt(msgs []abi.Message) (list []abi.Message) {
 			}
 			clear(now)
 			for _, c := range m.ToolCalls {
-				now[c.ID]++
+				now[c.ID] = true
 			}
 		case abi.RoleTool:
-			if n := now[m.ToolCallID]; n > 1 {
-				now[m.ToolCallID] = n - 1
-			} else if n == 1 {
-				delete(now, m.ToolCallID)
-			} else if late[m.ToolCallID] {
+			if late[m.ToolCallID] && !now[m.ToolCallID] {
 				continue
 			}
 		}

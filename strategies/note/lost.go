@@ -45,7 +45,7 @@ const maxLossLine = 160
 func Losses(ctx context.Context, s Session) []Loss {
 	n := Build(ctx, s)
 	memory := cmp.Or(s.Memory, new(Memory))
-	s = s.plain(memory)
+	s = s.oneResultEach().plain(memory)
 	l := losses{said: make(map[string]bool)}
 	l.gone, _ = s.parted()
 	origins := abi.Origins(s.Messages)

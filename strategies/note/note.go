@@ -59,6 +59,7 @@ type Session struct {
 //
 // Once ctx is done it reads no further: the note is then of no use.
 func Build(ctx context.Context, s Session) *Note {
+	s = s.oneResultEach()
 	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	messages, wrote := called(s.Messages, origins)
 	s.Messages = messages
@@ -79,7 +80,7 @@ func Build(ctx context.Context, s Session) *Note {
 	}
 	n.loads.modified = n.Files().Modified
 	r := walk{Note: n, thread: newThread(harness, memory, &n.loads, n.loads.modified), Session: s, origins: origins,
-		prefix: prefix, last: last, before: results(s.Pruned), replays: replays{same: sameEvents(s.Messages)}}
+		prefix: prefix, last: last, before: byCall(s.Pruned), replays: replays{same: sameEvents(s.Messages)}}
 	persons := fromPersons(origins)
 	for i := range s.Messages {
 		if ctx.Err() != nil {
@@ -253,8 +254,8 @@ func lastGone(gone []bool) int {
 	return last
 }
 
-// results are the results among messages, by the id of the call. No result has none.
-func results(msgs []abi.Message) map[string]*abi.Message {
+// byCall are the results among messages, by the id of the call. No result has none.
+func byCall(msgs []abi.Message) map[string]*abi.Message {
 	list := make(map[string]*abi.Message)
 	for i := range msgs {
 		if m := &msgs[i]; m.Role == abi.RoleTool && m.ToolCallID != "" {

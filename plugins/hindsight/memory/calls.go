@@ -39,12 +39,22 @@ func (c *calls) add(m *abi.InputMessage, i int) {
 		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: what})
 	}
 	if m.Role == abi.RoleTool {
-		for k := range c.list[m.Unit] {
-			if l := &c.list[m.Unit][k]; l.id == m.ToolCallID && l.result == "" {
-				l.result = brief(m.Text(), maxResult)
+		came(c.list[m.Unit], m)
+	}
+}
+
+// came notes what came of a call. Of a call that was answered again it is what the last result says.
+func came(list []line, m *abi.InputMessage) {
+	var of *line
+	for k := range list {
+		if l := &list[k]; l.id == m.ToolCallID {
+			if of = l; l.result == "" {
 				break
 			}
 		}
+	}
+	if result := brief(m.Text(), maxResult); of != nil && result != "" {
+		of.result = result
 	}
 }
 

@@ -48,7 +48,7 @@ func extract(in *abi.Input) (found []fact, changed string) {
 		seen: make(map[string]bool), said: make(map[string]int), spoken: make(map[int]*spoken),
 	}
 	x.listen()
-	work := &work{x: x, calls: make(map[string]action), failed: make(map[string]*failure)}
+	work := &work{x: x, calls: make(map[string]action), ends: endsOf(in.Messages), failed: make(map[string]*failure)}
 	for i := range in.Messages {
 		m := &in.Messages[i]
 		work.message(m, going[i])

@@ -77,6 +77,11 @@ func TestFacts(t *testing.T) {
 	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`,
 		"exit status 1\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: want 3, got 2\nFAIL"),
 		use("edit", `{"path":"/src/pkg/sum.go"}`, "ok"), use("bash", `{"command":"go test ./..."}`, "ok"))
+	started := func(call []abi.Message) []abi.Message { // and then its result
+		first := call[1]
+		first.Content = abi.Text("started")
+		return []abi.Message{call[0], first, call[1]}
+	}
 	for _, c := range []struct {
 		why  string
 		msgs []abi.Message
@@ -112,6 +117,12 @@ func TestFacts(t *testing.T) {
 		{"an error and what fixed it", fixed, []string{
 			"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after " +
 				"changes in /src/pkg: sum.go."}},
+		{"an error that a second result tells, and what fixed it",
+			slices.Concat(started(fixed[:2]), fixed[2:4], started(fixed[4:])), []string{
+				"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after " +
+					"changes in /src/pkg: sum.go."}},
+		{"an error that a second result tells, and nothing fixed",
+			slices.Concat(started(fixed[:2]), fixed[2:4], started(fixed[:2])), nil},
 		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")},
 			[]string{"Always run the linter."}},
 

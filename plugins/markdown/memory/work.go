@@ -19,8 +19,27 @@ import (
 type work struct {
 	x       *extractor
 	calls   map[string]action   // open calls, by id
+	ends    map[answer]string   // the message that says how a call ended
 	failed  map[string]*failure // by command
 	changed []string            // files, in order, of messages that go
+}
+
+// answer is what results of one call have in common.
+type answer struct {
+	unit int
+	call string
+}
+
+// endsOf returns the last result of each call: a harness may say in one that a command began, and in the next how it
+// ended.
+func endsOf(msgs []abi.InputMessage) map[answer]string {
+	ends := make(map[answer]string)
+	for i := range msgs {
+		if m := &msgs[i]; m.Role == abi.RoleTool {
+			ends[answer{m.Unit, m.ToolCallID}] = m.ID
+		}
+	}
+	return ends
 }
 
 // action is what a call does.
@@ -41,7 +60,7 @@ func (w *work) message(m *abi.InputMessage, going bool) {
 	for _, c := range m.ToolCalls {
 		w.calls[c.ID] = parse(c)
 	}
-	if m.Role != abi.RoleTool {
+	if m.Role != abi.RoleTool || w.ends[answer{m.Unit, m.ToolCallID}] != m.ID {
 		return
 	}
 	a, ok := w.calls[m.ToolCallID]

@@ -62,24 +62,24 @@ func spokenBlocks(m *abi.Message) (blocks [][]byte) {
 	return blocks
 }
 
-// write writes a request body, one message a line. The system messages that
-// the session begins with are blocks of "system"; the results of one answer's
+// write writes a request body, one message a line. The messages of the
+// system prompt are blocks of "system"; the results of one answer's
 // calls stand in one message.
 func write(about codec.About, msgs []abi.Message) []byte {
 	ids := newIDs()
 	var system, records, results [][]byte
-	lead := codec.LeadingSystem(msgs)
-	for i := range msgs[:lead] {
-		system = append(system, content.TextPart(content.NonEmpty(msgs[i].Text())))
+	prompt, rest := codec.SystemPrompt(msgs)
+	for i := range prompt {
+		system = append(system, content.TextPart(content.NonEmpty(prompt[i].Text())))
 	}
-	for i := lead; i < len(msgs); i++ {
-		m := &msgs[i]
+	for i := range rest {
+		m := &rest[i]
 		if m.Role != abi.RoleTool {
 			records = append(records, spoken(ids, m, i))
 			continue
 		}
 		results = append(results, ToolResult(m, ids.Result(m.ToolCallID)))
-		if i+1 == len(msgs) || msgs[i+1].Role != abi.RoleTool {
+		if i+1 == len(rest) || rest[i+1].Role != abi.RoleTool {
 			records, results = append(records, record("user", results)), nil
 		}
 	}

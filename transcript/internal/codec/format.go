@@ -41,14 +41,21 @@ func TimeOf(m *abi.Message, other string) string { return cmp.Or(m.Timestamp, ot
 // have no place for a system prompt in their logs; they pass over unknown keys.
 const SystemMark = "isSystemPrompt"
 
-// LeadingSystem returns how many system messages a list begins with.
-func LeadingSystem(msgs []abi.Message) int {
+// SystemPrompt takes the system prompt out of a list, for formats that hold it apart: the
+// system messages that the list begins with, and those that are pinned for where they
+// stand, see [abi.Pinned].
+func SystemPrompt(msgs []abi.Message) (prompt, rest []abi.Message) {
+	pins, leads := abi.Pinned(msgs), true
 	for i := range msgs {
-		if msgs[i].Role != abi.RoleSystem {
-			return i
+		m := &msgs[i]
+		leads = leads && m.Role == abi.RoleSystem
+		if leads || m.Role == abi.RoleSystem && pins[i] && !m.AlwaysKept() {
+			prompt = append(prompt, *m)
+		} else {
+			rest = append(rest, *m)
 		}
 	}
-	return len(msgs)
+	return prompt, rest
 }
 
 // LastSummary returns the index of the last summary in a list, or -1.

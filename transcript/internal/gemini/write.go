@@ -93,15 +93,15 @@ func (w Writer) Response(m *abi.Message) []byte {
 		"response", jsondoc.Obj(key, content.Text(m.Content))))
 }
 
-// write writes a request body, one content a line. The system messages that
-// the session begins with are parts of the system instruction.
+// write writes a request body, one content a line. The messages of the
+// system prompt are parts of the system instruction.
 func write(about codec.About, msgs []abi.Message) []byte {
-	lead := codec.LeadingSystem(msgs)
-	system := lists.Map(msgs[:lead], func(m abi.Message) []byte { return textPart(m.Text()) })
+	prompt, rest := codec.SystemPrompt(msgs)
+	system := lists.Map(prompt, func(m abi.Message) []byte { return textPart(m.Text()) })
 	tools := writeTools(about.Tools)
 	return append(jsondoc.Obj("model", jsondoc.Maybe(about.Model),
-		"systemInstruction", jsondoc.If(lead > 0, jsondoc.Obj("parts", system)),
-		"contents", jsondoc.Lines(contents(msgs[lead:])), "tools", jsondoc.If(len(tools) > 0, jsondoc.Lines(tools))), '\n')
+		"systemInstruction", jsondoc.If(len(prompt) > 0, jsondoc.Obj("parts", system)),
+		"contents", jsondoc.Lines(contents(rest)), "tools", jsondoc.If(len(tools) > 0, jsondoc.Lines(tools))), '\n')
 }
 
 // writeTools writes one tool with all declarations, after those that Gemini

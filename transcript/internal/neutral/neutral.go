@@ -1,6 +1,6 @@
 // Package neutral is the project's own format: an [abi.Message] a line, after
 // an optional first line {"tools":[...]}. It keeps keys it does not know. A
-// timestamp may be a number; its text is kept.
+// timestamp may be a number; its text is kept. The role developer is system.
 package neutral
 
 import (
@@ -47,7 +47,7 @@ func read(f *codec.File) *codec.Log {
 
 func readMessage(l *codec.Log, i int, o *jsondoc.Object) {
 	m := l.Add(i, abi.Message{
-		ID: o.Str("id"), Role: codec.Role(o), Content: codec.Content(o, "content"),
+		ID: o.Str("id"), Role: readRole(o), Content: codec.Content(o, "content"),
 		ToolCallID: o.Str("tool_call_id"), Name: o.Str("name"), IsError: o.Flag("is_error"),
 		Timestamp: o.Scalar("timestamp"), Kind: abi.Kind(o.Str("kind")), Meta: readMeta(o),
 	})
@@ -62,6 +62,13 @@ func readMessage(l *codec.Log, i int, o *jsondoc.Object) {
 		}
 		m.Call(i, c, c.Str("id"), c.Str("name"), "arguments")
 	}
+}
+
+func readRole(o *jsondoc.Object) abi.Role {
+	if o.Is("role", '"') && o.Str("role") == "developer" {
+		return abi.RoleSystem
+	}
+	return codec.Role(o)
 }
 
 func readMeta(o *jsondoc.Object) (meta abi.Meta) {

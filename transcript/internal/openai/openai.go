@@ -59,7 +59,7 @@ func hasOwnLines(f *codec.File) bool {
 			return false
 		}
 		o := f.Probe(at, "the line")
-		if role := o.Str("role"); o.Has("function_call") || role == "developer" || role == "function" {
+		if o.Has("function_call") || o.Str("role") == "function" {
 			return true
 		}
 		return o.Is("tool_calls", '[') && slices.ContainsFunc(o.List("tool_calls"), func(call jsondoc.Span) bool {
@@ -71,8 +71,7 @@ func hasOwnLines(f *codec.File) bool {
 // mayBeOwn reports whether a line holds one of the words by which it is told, at the beginning of a string, or a letter
 // that may stand for one of theirs: most lines are passed over by that.
 func mayBeOwn(line []byte) bool {
-	return bytes.Contains(line, []byte(`"function`)) || bytes.Contains(line, []byte(`"developer`)) ||
-		bytes.Contains(line, []byte(`\u`))
+	return bytes.Contains(line, []byte(`"function`)) || bytes.Contains(line, []byte(`\u`))
 }
 
 func read(f *codec.File) *codec.Log {

@@ -34,10 +34,10 @@ func Preparation(p Printer, v *Prepared) {
 	if made.Previous != "" {
 		p.field("renews", "the summary %s", shortID(made.Previous))
 	}
-	if made.FirstKept == "" {
+	if made.Cut == "" {
 		p.field("kept", "nothing behind the cut")
 	} else {
-		p.field("kept", "what is pinned, and all from %s on", shortID(made.FirstKept))
+		p.field("kept", "what is pinned, and all from %s on", shortID(made.Cut))
 	}
 	if len(made.Files.Read) > 0 {
 		p.field("read", "%s", strings.Join(made.Files.Read, ", "))
