@@ -253,6 +253,9 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (
 		recall = ""
 	}
 	for {
+		if ctx.Err() != nil { // a note takes long to write
+			return attempt{plan: plan}, canceled(ctx)
+		}
 		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Beside: beside,
 			Recall: recall, Count: p.look.counter.Text})
 		if text == "" {
