@@ -373,8 +373,8 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 	return p.topUp(ctx, a, allowed, beside)
 }
 
-// gains reports whether an attempt that keeps more messages than another one lost less of the note for that than half of
-// what they take: a token of the note stands for many.
+// gains reports whether an attempt that keeps more messages than another one lost less of the note for that than half
+// of what they take: a token of the note stands for many.
 func (a *attempt) gains(less *attempt) bool {
 	lost := less.host - a.host
 	return 2*lost <= a.Tokens-less.Tokens+lost

@@ -59,14 +59,23 @@ type criterion struct{ heading, text string }
 // the text says.
 func criteria(text string, boxes bool) (list []criterion, rest string) {
 	var others strings.Builder
-	under, fenced := "", false // the heading of the entries that follow
+	var titles [maxLevels + 1]string      // of the headings that a line stands under, by their level
+	title, under, fenced := "", "", false // the heading of the entries that follow, and with that above it
 	for raw := range strings.Lines(text) {
 		line := strings.TrimSpace(raw)
 		fenced = fenced != isFence(line)
 		_, item := listItem(line)
 		if _, ok := heading(line); !fenced && (ok || !item && strings.HasSuffix(plain(line), ":")) {
-			under = bareTitle(line)
-		} else if !fenced && (boxes && isBox(line) || item && criteriaWords.says(under+" ")) {
+			title = bareTitle(line)
+			under = title
+			if level := len(line) - len(strings.TrimLeft(line, "#")); level > 0 && level <= maxLevels {
+				titles[level] = title
+				clear(titles[level+1:])
+				if above := titles[level-1]; level > 2 && above != "" {
+					under = above + ": " + title
+				}
+			}
+		} else if !fenced && (boxes && isBox(line) || item && criteriaWords.says(title+" ")) {
 			list = append(list, criterion{under, entryOf(line)})
 			continue
 		}
@@ -74,6 +83,9 @@ func criteria(text string, boxes bool) (list []criterion, rest string) {
 	}
 	return list, others.String()
 }
+
+// maxLevels is how deep headings are.
+const maxLevels = 6
 
 // under are criteria as rules of turn n. Where they come from stands above them, with their heading.
 func under(source string, list []criterion, n int) (rules []rule) {

@@ -41,14 +41,15 @@ func failuresOf(list []names.Failure, count func(string) int) []failure {
 // failures adds the failures that fit, oldest first: into a budget, and the last ones in room beside it. What failed
 // before must not be tried again: where not all fit older ones are told in short. Where the last ones do not, those
 // that passed later come after the others, and where short is set they are told in short, and others are for older
-// ones to have room. What state tells all of is not said again. It returns how many it added, and what those that it
+// ones to have room. What state tells all of is not said again where it is settled: the next note has another state. It
+// returns how many it added, and what those that it
 // left out cost in short, in tokens.
 func (p *parts) failures(list []failure, state string, budget, beside int, short bool) (added, left int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	if budget < leastFailed { // there is room for one of them alone
 		heads = p.count(names.HeadFailed) + 1
 	}
-	list = lists.Filter(list, func(f failure) bool { return !tells(state, f.Failure) })
+	list = lists.Filter(list, func(f failure) bool { return f.open || !tells(state, f.Failure) })
 	whole, last := 0, 0
 	for _, f := range list {
 		whole, left = whole+f.wholeCost, left+f.shortCost

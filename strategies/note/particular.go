@@ -32,9 +32,13 @@ func particulars(words string) (list []place) {
 			continue
 		}
 		for s := range sentences(line) {
-			from += max(strings.Index(words[from:at], s), 0)
+			i := strings.Index(words[from:at], s)
+			if i < 0 {
+				continue
+			}
+			from += i + len(s)
 			if worth := particular(s); worth > 0 {
-				list = append(list, place{from, from + len(s), worth})
+				list = append(list, place{from - len(s), from, worth})
 			}
 		}
 	}

@@ -371,6 +371,18 @@ func TestParticularsOfLongMessages(t *testing.T) {
 	}
 }
 
+// TestRepeatedParticulars: a sentence that a message repeats stands once at each of its places.
+func TestRepeatedParticulars(t *testing.T) {
+	features.Proves(t, "N13")
+	words := "Chapter 7. " + strings.Repeat("Everybody remembered the afternoon differently. ", 40)
+	for _, runes := range []int{1200, 400, 160} {
+		got := note.Shorter(words, runes, "m7")
+		if !strings.HasPrefix(got, "Chapter 7.") || len(got) > runes+200 {
+			t.Errorf("%d characters: %s", runes, got)
+		}
+	}
+}
+
 // TestLongMessagesHaveRoom: the words of persons stand whole where there is room beside the budget, through any number
 // of compactions, and what they pasted does not take it.
 func TestLongMessagesHaveRoom(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 )
 
 // sizes are how much of the words of a person is shown, in characters, most first.
-var sizes = []int{6000, 1200, 400, maxFirst, 0}
+var sizes = []int{6000, 2400, 1200, 400, maxFirst, 0}
 
 // view is a thread as it is to be written: how much of each turn is shown.
 type view struct {
@@ -93,7 +93,7 @@ func (v *view) shrink(budget, long int) (total int) {
 	}
 	for i := range v.turns {
 		if words := v.turns[i].words; total > budget && len(words) > longWords && len(typedOf(words)) < len(words)/2 {
-			resize(i, 1)
+			resize(i, 2)
 		}
 	}
 	budget += long
@@ -105,8 +105,9 @@ func (v *view) shrink(budget, long int) (total int) {
 			all  bool // of those that bind too
 			idle bool // of small talk alone
 		}{
-			{1, 0, false, false}, {2, 0, false, false}, {least, 0, false, true}, {1, 0, true, false}, {2, 0, true, false},
-			{3, 0, false, false}, {least, 40, false, false}, {3, 0, true, false},
+			{1, 0, false, false}, {2, 0, false, false}, {3, 0, false, false}, {least, 0, false, true},
+			{1, 0, true, false}, {2, 0, true, false}, {3, 0, true, false},
+			{4, 0, false, false}, {least, 40, false, false}, {4, 0, true, false},
 			{least, 20, false, false}, {least, 40, true, false}, {least, 0, false, false}, {least, 0, true, false},
 		} {
 			for i := range v.turns {
@@ -517,7 +518,10 @@ func withSaid(v *view, i int) []string {
 		return shown
 	}
 	at := slices.IndexFunc(shown, func(line string) bool { return strings.HasPrefix(line, "- "+harnessMark) })
-	if at < 0 {
+	switch {
+	case strings.HasPrefix(v.said[i], planMark): // what was done, and decided, came behind it
+		at = 0
+	case at < 0:
 		at = len(shown)
 	}
 	return slices.Insert(shown, at, "- "+agentMark+v.said[i])

@@ -48,9 +48,11 @@ type Harness struct {
 }
 
 // Marks reports whether results say of commands that failed that they did: one that tells the code 0 does not say that
-// others without a code ended well, and text that a command shows may hold the code of another one.
+// others without a code ended well, and text that a command shows may hold the code of another one. Programs put out
+// such lines too ("exit status 1"): few codes say nothing where more outputs without one tell of a failure.
 func (k *Known) Marks(msgs []abi.Message) bool {
 	commands := make(map[string]*abi.ToolCall) // by id
+	told, untold := 0, []string(nil)
 	for i := range msgs {
 		m := &msgs[i]
 		for i := range m.ToolCalls {
@@ -67,12 +69,35 @@ func (k *Known) Marks(msgs []abi.Message) bool {
 		if m.IsError {
 			return true
 		}
-		if code, told := exit(m.Text()); told && code != 0 && !ShowsText(k.Of(call).Commands) {
+		switch code, ok := exit(m.Text()); {
+		case !ok:
+			untold = append(untold, m.Text())
+		case code != 0 && !ShowsText(k.Of(call).Commands):
+			if told++; told == manyCodes {
+				return true
+			}
+		}
+	}
+	for _, text := range untold {
+		if told > 0 && (tellsFailure(text) || endsInFailure(text)) {
+			told--
+		}
+	}
+	return told > 0
+}
+
+// endsInFailure reports whether one of the last lines of an output says that something failed.
+func endsInFailure(text string) bool {
+	for line := range strings.Lines(clip.Tail(text, maxLook)) {
+		if toolcall.IsFailure(strings.TrimSpace(line)) {
 			return true
 		}
 	}
 	return false
 }
+
+// manyCodes are how many results that tell a bad code say that a harness does.
+const manyCodes = 3
 
 // maxLook is how much of the ends of a text is searched for the code of an exit,
 // in bytes.

@@ -229,6 +229,11 @@ func TestMarks(t *testing.T) {
 		{"a code of what ended well", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, false},
 		{"a code in text that is shown", []abi.Message{
 			{Role: abi.RoleTool, ToolCallID: "cat", Content: abi.Text("step test\nexit code 1")}}, false},
+		{"a code that a program put out, among failures without one", []abi.Message{result("panic: x\nexit status 2", false),
+			result("error: no module x", false), result("make: *** [Makefile:2: all] Error 1\nfailed", false)}, false},
+		{"codes of a harness, among outputs that talk of errors", []abi.Message{result("x\nexit code 2", false),
+			result("y\nexit code 2", false), result("z\nexit code 1", false), result("a.go:3:2: undefined: x", false),
+			result("b.go:3:2: undefined: y", false), result("c.go:3:2: undefined: y", false)}, true},
 		{"a sentence on a command without output",
 			[]abi.Message{result("Command `mkdir x` executed with exit code 0.", false)}, false},
 		{"of an edit", []abi.Message{{Role: abi.RoleTool, ToolCallID: "edit", IsError: true, Content: abi.Text("x")}}, false},
