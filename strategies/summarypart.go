@@ -128,13 +128,13 @@ func (p *part) divide() ([]string, error) {
 		return nil, err
 	}
 	list := chunks(p.entries, max(p.chunks, (p.size()+budget-1)/budget), budget)
-	if p.asked = len(list); p.asked > maxRequests {
+	if p.asked = len(list); p.asked > p.requests() {
 		why := ""
 		if p.overflow > 0 {
 			why = fmt.Sprintf(": the model refused one of %d", p.overflow)
 		}
 		return nil, tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are "+
-			"made%s", p.name, p.asked, budget, maxRequests, why)
+			"made%s", p.name, p.asked, budget, p.requests(), why)
 	}
 	return list, nil
 }
@@ -162,9 +162,12 @@ func (p *part) read(ctx context.Context) (string, error) {
 	return answer, nil
 }
 
-// maxRequests is the most requests of a sequence: a history of so many windows is better cut than read
-// for an hour.
+// maxRequests is the most requests of a sequence, unless more steps are configured: a history of so many windows is
+// better cut than read for an hour.
 const maxRequests = 32
+
+// requests is the most requests of the sequence.
+func (p *part) requests() int { return max(maxRequests, p.chunks) }
 
 // minBudget is the least number of tokens that is worth a request.
 const minBudget = 64
@@ -186,7 +189,7 @@ func (p *part) fit() (budget int, err error) {
 	}
 	// There will be several requests, and from the second on a summary.
 	next := *q
-	next.parts, next.part = maxRequests, maxRequests
+	next.parts, next.part = p.requests(), p.requests()
 	next.previous = cmp.Or(next.previous, "x")
 	budget = p.budget(next) - max(0, min(p.rules.cap, p.previousBudget())-p.count(next.previous))
 	if budget < minBudget {
@@ -220,7 +223,7 @@ func (p *part) bound() int {
 	if p.overflow == 0 || p.size()/p.chunks <= less {
 		return math.MaxInt
 	}
-	if n := p.size() * 10 / (9 * maxRequests); n <= less { // no request is quite full
+	if n := p.size() * 10 / (9 * p.requests()); n <= less { // no request is quite full
 		return max(p.overflow/2, n)
 	}
 	return p.overflow / 2

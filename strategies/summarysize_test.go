@@ -119,6 +119,21 @@ func TestProvider(t *testing.T) {
 	}
 }
 
+// TestManyChunks: as many steps as the configuration allows are made.
+func TestManyChunks(t *testing.T) {
+	features.Proves(t, "A9")
+	talk := turns(0)
+	for i := range 400 {
+		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant,
+			Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
+	}
+	cfg := strategies.Config{MaxSummaryTokens: 300, PreserveRecent: 2, Chunks: 64}
+	f := &fake{}
+	if r := mustRun(t, f, mustPrepare(t, talk, 100, cfg), cfg); r.Chunks != 64 || len(f.requests) != 64 {
+		t.Errorf("%d steps in %d requests", r.Chunks, len(f.requests))
+	}
+}
+
 // TestHalvedTooOften: where halves of what the provider refused would be more requests than are
 // made, larger ones are tried that are as many. Where those are refused too the error says how
 // many it would take, of how much, and what was refused.
