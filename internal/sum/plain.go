@@ -1,6 +1,9 @@
 package sum
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // plain is SHA-256 in Go, as FIPS 180-4 writes it down.
 type plain struct {
@@ -24,14 +27,19 @@ func plainOf(parts []string) [Size]byte {
 }
 
 func (p *plain) write(text string) {
-	for text != "" {
+	if p.used > 0 {
 		n := copy(p.rest[p.used:], text)
 		text = text[n:]
-		if p.used += n; p.used == blockBytes {
-			p.block()
-			p.used = 0
+		if p.used += n; p.used < blockBytes {
+			return
 		}
+		p.block(&p.rest)
 	}
+	bytes := unsafe.Slice(unsafe.StringData(text), len(text))
+	for ; len(bytes) >= blockBytes; bytes = bytes[blockBytes:] {
+		p.block((*[blockBytes]byte)(bytes))
+	}
+	p.used = copy(p.rest[:], bytes)
 }
 
 // end ends a text of that length in bytes.
@@ -39,23 +47,23 @@ func (p *plain) end(length uint64) (out [Size]byte) {
 	p.rest[p.used] = 0x80
 	clear(p.rest[p.used+1:])
 	if p.used >= blockBytes-8 {
-		p.block()
+		p.block(&p.rest)
 		clear(p.rest[:])
 	}
 	binary.BigEndian.PutUint64(p.rest[blockBytes-8:], length*8)
-	p.block()
+	p.block(&p.rest)
 	for i, s := range p.state {
 		binary.BigEndian.PutUint32(out[4*i:], s)
 	}
 	return out
 }
 
-// block takes in the block that is complete. Eight rounds stand one behind the other, after
+// block takes in a block. Eight rounds stand one behind the other, after
 // which each variable has its own part again: a jump takes a guest as long as a round. The
 // lower half of a variable counts: to cut off the upper one each time takes longer.
-func (p *plain) block() {
+func (p *plain) block(in *[blockBytes]byte) {
 	var w [64]uint64
-	schedule(&w, &p.rest)
+	schedule(&w, in)
 	s := &p.state
 	a, b, c, d := uint64(s[0]), uint64(s[1]), uint64(s[2]), uint64(s[3])
 	e, f, g, h := uint64(s[4]), uint64(s[5]), uint64(s[6]), uint64(s[7])

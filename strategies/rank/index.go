@@ -26,6 +26,7 @@ type Index struct {
 	memo    *memo   // of words that were added
 	labels  map[string][]int32
 	lists   [][]Posting // by term
+	room    room
 	parts   []part
 	texts   []text
 	authors names
@@ -67,39 +68,54 @@ func (ix *Index) Len() int { return len(ix.texts) }
 // returns its number, from 0. What it is about counts for its first part.
 func (ix *Index) Add(t Text) int {
 	n := len(ix.texts)
-	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
-	start, end := 0, 0 // of the part, and of the last term
 	for _, id := range ix.label(t.About) {
 		ix.count(id) // but not in the length: a label makes no text a long one
 	}
 	if ix.memo == nil {
 		ix.memo = new(memo)
 	}
-	s := scanner{text: t.Body, memo: ix.memo, only: ix.only}
-	s.take = func(id int32, from, termEnd int) bool {
-		if cut := cutBefore(t.Body, part.Length, end, from); cut > 0 {
-			part.Bytes = int32(cut - start)
-			ix.AddPart(part)
-			part.Length, part.Same, start = 0, true, cut
-		}
-		part.Length++
-		if id != unwanted {
-			ix.count(id)
-		}
-		end = termEnd
-		return true
-	}
-	s.yield = func(term []byte, from, termEnd int) bool {
-		var ok bool
-		if s.id, ok = ix.number(term); !ok {
-			s.id = unwanted
-		}
-		return s.take(s.id, from, termEnd)
-	}
+	a := adding{index: ix, body: t.Body, part: Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}}
+	s := scanner{text: t.Body, adding: &a}
 	s.scan()
-	part.Bytes = int32(len(t.Body) - start)
-	ix.AddPart(part)
+	a.part.Bytes = int32(len(t.Body) - a.start)
+	ix.AddPart(a.part)
 	return n
+}
+
+// adding is a text that is added to an index, and how far. It is no function that the scanner calls: those cost a guest
+// more than what is done here for most words.
+type adding struct {
+	index *Index
+	body  string
+	part  Part
+	start int // of the part
+	end   int // of the last term
+}
+
+// take adds the term of that number, which stands between two places of the text.
+func (a *adding) take(id int32, from, end int) {
+	if a.part.Length >= partTerms {
+		if cut := cutBefore(a.body, a.part.Length, a.end, from); cut > 0 {
+			a.part.Bytes = int32(cut - a.start)
+			a.index.AddPart(a.part)
+			a.part.Length, a.part.Same, a.start = 0, true, cut
+		}
+	}
+	a.part.Length++
+	if id != unwanted {
+		a.index.count(id)
+	}
+	a.end = end
+}
+
+// term adds a term, and returns its number.
+func (a *adding) term(term []byte, from, end int) int32 {
+	id, ok := a.index.number(term)
+	if !ok {
+		id = unwanted
+	}
+	a.take(id, from, end)
+	return id
 }
 
 // maxLabels is of how many labels an index remembers the terms: many texts in a row have
@@ -131,7 +147,7 @@ func (ix *Index) number(term []byte) (id int32, ok bool) {
 		return 0, false
 	}
 	if id, ok = ix.terms[string(term)]; !ok {
-		id = ix.newTerm(string(term))
+		id = ix.newTerm(ix.room.text(term))
 	}
 	return id, true
 }
@@ -142,7 +158,7 @@ func (ix *Index) count(id int32) {
 	if last := len(list) - 1; last >= 0 && list[last].Part == n {
 		list[last].Count++
 	} else {
-		ix.lists[id] = append(list, Posting{n, 1})
+		ix.lists[id] = append(ix.room.forOne(list), Posting{n, 1})
 	}
 }
 

@@ -2,7 +2,7 @@ package rank
 
 import (
 	"iter"
-	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,9 +31,12 @@ func (ix *Index) Author(name string) int32 { return ix.authors.id(name) }
 // Group returns the number of a group's name, which is 0 for the empty one.
 func (ix *Index) Group(name string) int32 { return ix.groups.id(name) }
 
-// Grow makes room for parts that are added next, and for their texts.
-func (ix *Index) Grow(parts, texts int) {
+// Grow makes room for parts that are added next, for their texts, and in an empty index for terms.
+func (ix *Index) Grow(parts, texts, terms int) {
 	ix.parts, ix.texts = slices.Grow(ix.parts, parts), slices.Grow(ix.texts, texts)
+	if terms > 0 && len(ix.terms) == 0 {
+		ix.terms, ix.lists = make(map[string]int32, terms), slices.Grow(ix.lists, terms)
+	}
 }
 
 // AddPart adds a part after those there are.
@@ -57,7 +60,7 @@ func cutBefore(body string, length int32, end, next int) int {
 	if length < partTerms {
 		return 0
 	}
-	if next > end {
+	if next > end && (next > end+1 || body[end] != ' ') { // most words are a space apart
 		if i := strings.LastIndexAny(body[end:next], "\n.!?\u3002\uff01\uff1f"); i >= 0 {
 			_, size := utf8.DecodeRuneInString(body[end+i:])
 			return end + i + size
@@ -84,12 +87,50 @@ func (ix *Index) Parts() iter.Seq[Part] {
 // Lists yields the terms, sorted, with where each stands. It is for programs that store an index.
 func (ix *Index) Lists() iter.Seq2[string, []Posting] {
 	return func(yield func(string, []Posting) bool) {
-		for _, term := range slices.Sorted(maps.Keys(ix.terms)) {
-			if !yield(term, ix.lists[ix.terms[term]]) {
+		terms, order := sorted(ix.terms)
+		for _, id := range order {
+			if !yield(terms[id], ix.lists[id]) {
 				return
 			}
 		}
 	}
+}
+
+// sorted are the terms by their numbers, and the numbers in the order of the terms. Most terms are told apart by how
+// they begin: they are put in order as numbers, of the first bytes and the term's own number, and by their text only
+// where they begin alike.
+func sorted(numbers map[string]int32) (terms []string, order []uint64) {
+	terms, order = make([]string, len(numbers)), make([]uint64, 0, len(numbers))
+	ids := uint64(1)<<bits.Len(uint(len(terms))) - 1
+	for term, id := range numbers {
+		terms[id] = term
+		order = append(order, headOf(term)&^ids|uint64(id))
+	}
+	slices.Sort(order)
+	for from, i := 0, 1; i <= len(order); i++ {
+		if i < len(order) && (order[i]^order[from]) <= ids {
+			continue
+		}
+		if i-from > 1 {
+			slices.SortFunc(order[from:i], func(a, b uint64) int { return strings.Compare(terms[a&ids], terms[b&ids]) })
+		}
+		from = i
+	}
+	for i := range order {
+		order[i] &= ids
+	}
+	return terms, order
+}
+
+// headOf is the first eight bytes of a term as a number of the same order.
+func headOf(term string) (head uint64) {
+	for i := range 8 {
+		head <<= 8
+		if i < len(term) {
+			head |= uint64(term[i])
+		}
+	}
+	return head
 }
 
 // AddList adds where a term stands, in parts that were added with [Index.AddPart]. Part 0 in list is

@@ -2,11 +2,16 @@ package rank_test
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -57,6 +62,42 @@ func TestParts(t *testing.T) {
 	if len(want) == 0 || !reflect.DeepEqual(got, want) || built.Len() != len(texts) {
 		t.Errorf("%d texts and %d hits, %v, not %v", built.Len(), len(got), got[:min(3, len(got))], want[:min(3, len(want))])
 	}
+}
+
+// TestListsAreSorted: by their bytes, also where terms begin alike for longer than a number can tell, or one begins
+// another; and what one list grows by is in no other one.
+func TestListsAreSorted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.StringMatching(`((international|b|zz9|世界人|h2o)(k1z0|q9){0,4} ?){0,30}`)
+		texts := rapid.SliceOfN(words, 0, 20).Draw(t, "texts")
+		var ix rank.Index
+		if rapid.Bool().Draw(t, "room") {
+			ix.Grow(1, 1, 8)
+		}
+		want := make(map[string][]rank.Posting)
+		for i, text := range texts {
+			text = clip.Head(text, 60) // one part
+			ix.Add(rank.Text{Body: text})
+			rank.Terms(text, func(term []byte, _, _ int) bool {
+				list := want[string(term)]
+				if n := len(list); n > 0 && list[n-1].Part == int32(i) {
+					list[n-1].Count++
+				} else {
+					want[string(term)] = append(list, rank.Posting{Part: int32(i), Count: 1})
+				}
+				return true
+			})
+		}
+		var terms []string
+		for term, list := range ix.Lists() {
+			if terms = append(terms, term); !slices.Equal(list, want[term]) {
+				t.Fatalf("%q stands in %v, not %v", term, list, want[term])
+			}
+		}
+		if !slices.Equal(terms, slices.Sorted(maps.Keys(want))) {
+			t.Fatalf("the terms are %q", terms)
+		}
+	})
 }
 
 // TestOnly: an index of the terms of a query answers it as the whole does.

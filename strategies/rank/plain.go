@@ -73,11 +73,12 @@ func (s *scanner) plain(start int) int {
 	capitals := pos - start
 	if capitals < 2 {
 		pos = smallEnd(text, pos)
+	} else {
+		for pos < len(text) && plainByte[text[pos]] == digit { // HTTP2
+			pos++
+		}
 	}
-	for pos < len(text) && plainByte[text[pos]] == digit { // HTTP2
-		pos++
-	}
-	if pos < len(text) {
+	if pos < len(text) && plainByte[text[pos]] != ends { // most words end there
 		switch plainByte[text[pos]] {
 		case small, capital: // HTTPBody, fooBar
 			return start
@@ -95,37 +96,35 @@ func (s *scanner) plain(start int) int {
 	case n > maxPlain:
 		return start
 	case s.done:
-	case s.memo == nil || n > maxRemembered:
+	case s.adding == nil || n > maxRemembered:
 		s.yieldPlain(start, pos, capitals)
 	default:
 		word := shortWordAt(text, start, pos, capitals)
-		place := s.memo.place(word)
+		place := s.adding.index.memo.place(word)
 		if place.word != word {
-			s.id = noTerm
-			s.yieldPlain(start, pos, capitals)
-			*place = remembered{word, s.id}
+			*place = remembered{word, s.yieldPlain(start, pos, capitals)}
 		} else if place.id != noTerm {
-			s.done = !s.take(place.id, start, pos)
+			s.adding.take(place.id, start, pos)
 		}
 	}
 	return pos
 }
 
-// yieldPlain yields a plain word in lower case, unless it is a stop word.
-func (s *scanner) yieldPlain(start, end, capitals int) {
+// yieldPlain yields a plain word in lower case, unless it is a stop word, and returns its number in the index.
+func (s *scanner) yieldPlain(start, end, capitals int) int32 {
 	word := append(s.buf[:0], s.text[start:end]...)
 	for i := range word[:capitals] {
 		word[i] += 'a' - 'A'
 	}
 	s.buf = word
-	switch word = commonest(word); {
-	case len(word) == 0:
-	case s.only.mayHave(word):
-		s.done = !s.yield(stem(word), start, end)
-	default:
-		s.id = unwanted
-		s.done = !s.take(unwanted, start, end)
+	if word = commonest(word); len(word) == 0 {
+		return noTerm
 	}
+	if s.adding != nil && !s.adding.index.only.mayHave(word) {
+		s.adding.take(unwanted, start, end)
+		return unwanted
+	}
+	return s.give(stem(word), start, end)
 }
 
 // common are the stop words, which are "" here, and the words of irregular forms.

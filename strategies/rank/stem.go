@@ -1,9 +1,6 @@
 package rank
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // stem takes the endings off an English word in lower case, so that connect,
 // connects, connected, connecting, connection and connections are one term. It
@@ -85,11 +82,11 @@ var endings = []ending{
 	{"al", ""}, {"er", ""}, {"or", ""}, {"ic", ""}, {"li", ""},
 }
 
-// endingsAt are the endings by their last letter.
-var endingsAt = func() (by [26][]ending) {
+// endingsAt are the endings by their last two letters.
+var endingsAt = func() (by [26][26][]ending) {
 	for _, e := range endings {
-		last := e.from[len(e.from)-1] - 'a'
-		by[last] = append(by[last], e)
+		list := &by[e.from[len(e.from)-2]-'a'][e.from[len(e.from)-1]-'a']
+		*list = append(*list, e)
 	}
 	return by
 }()
@@ -97,18 +94,31 @@ var endingsAt = func() (by [26][]ending) {
 // derived takes off up to two endings that make a word of another.
 func derived(w []byte) []byte {
 	for range 2 {
-		list := endingsAt[w[len(w)-1]-'a']
-		i := slices.IndexFunc(list, func(e ending) bool { return has(w, e.from) })
-		if i < 0 {
+		e := endingOf(w)
+		if e == nil {
 			return w
 		}
-		root := w[:len(w)-len(list[i].from)]
+		root := w[:len(w)-len(e.from)]
 		if n := syllables(root); n == 0 || n == 1 && len(root) < 4 {
 			return w
 		}
-		w = append(root, list[i].to...)
+		w = append(root, e.to...)
 	}
 	return w
+}
+
+// endingOf is the longest ending that a word has, nil where it has none, as most have.
+func endingOf(w []byte) *ending {
+	if len(w) < 2 {
+		return nil
+	}
+	list := endingsAt[w[len(w)-2]-'a'][w[len(w)-1]-'a']
+	for i := range list {
+		if has(w, list[i].from) {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 func has(w []byte, ending string) bool {

@@ -46,16 +46,20 @@ func (s *scanner) scan() {
 }
 
 type scanner struct {
-	text  string
-	yield func([]byte, int, int) bool
-	buf   []byte
-	done  bool
-	// Of an index: the words that came before, if it remembers them, what takes the term of one that
-	// comes again, and the number of the term that was yielded last.
-	memo *memo
-	only *wanted // nil: all terms are
-	take func(id int32, start, end int) bool
-	id   int32
+	text   string
+	yield  func([]byte, int, int) bool
+	buf    []byte
+	done   bool
+	adding *adding // to an index, in the place of yield; nil: to none
+}
+
+// give yields a term, or adds it, and returns its number in the index.
+func (s *scanner) give(term []byte, start, end int) int32 {
+	if s.adding != nil {
+		return s.adding.term(term, start, end)
+	}
+	s.done = !s.yield(term, start, end)
+	return noTerm
 }
 
 // run reads words and what joins them into an identifier, and returns where it
@@ -220,7 +224,7 @@ func (s *scanner) emit(start, end int, plain bool) {
 		}
 		term = stem(term)
 	}
-	s.done = !s.yield(term, start, end)
+	s.give(term, start, end)
 }
 
 // trim leaves out underscores at both ends.

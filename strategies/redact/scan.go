@@ -22,7 +22,8 @@ type scanner struct {
 	// word stands before them.
 	letter [256]bool
 	single []entry
-	used   sync.Pool // of places
+	shown  [256]window // of each byte
+	used   sync.Pool   // of places
 }
 
 // beginning is the first three bytes of a word, each by its sign.
@@ -50,6 +51,19 @@ var sign = func() (t [256]byte) {
 	return t
 }()
 
+// window is what is known of the last three bytes of a text: their beginning, and above it of each whether it is a
+// letter that is a word.
+type window uint32
+
+const (
+	oneLetter   window = beginnings                // the last byte is one
+	afterLetter        = oneLetter * signs * signs // the first one of the three is
+	inWindow           = beginnings - 1 | oneLetter*signs | afterLetter
+)
+
+// then is the window one byte further on. It is what most of the time of a scan goes into.
+func (s *scanner) then(w window, c byte) window { return w*signs&inWindow | s.shown[c] }
+
 // entry is a word of a rule.
 type entry struct {
 	word  string
@@ -66,6 +80,11 @@ func newScanner(rules []rule) *scanner {
 		for _, w := range r.words {
 			ascii := strings.IndexFunc(w, func(c rune) bool { return c >= 0x80 }) < 0
 			s.add(entry{w, ascii, i, r.begins, r.capital, r.run})
+		}
+	}
+	for c := range s.shown {
+		if s.shown[c] = window(sign[c]); s.letter[c] {
+			s.shown[c] |= oneLetter
 		}
 	}
 	return s
@@ -109,17 +128,17 @@ func (s *scanner) places(ctx context.Context, text string) *[][]int {
 	if len(text) < 2 { // no secret is a letter long
 		return given
 	}
-	b, before := beginning(0).then(text[0]).then(text[1]), byte(0)
+	w := s.then(s.then(0, text[0]), text[1])
 	for from := 0; from < len(text)-2 && ctx.Err() == nil; from += lookEvery {
 		for i, c := range []byte(text[from+2 : min(len(text), from+2+lookEvery)]) {
-			first := text[from+i]
-			if b = b.then(c); s.begins[b/64]>>(b%64)&1 != 0 || s.letter[first] && !isWord(before) {
+			w = s.then(w, c)
+			b := beginning(w % beginnings)
+			if s.begins[b/64]>>(b%64)&1 != 0 || w >= afterLetter && (from+i == 0 || !isWord(text[from+i-1])) {
 				s.look(places, b, text, from+i)
 			}
-			before = first
 		}
 	}
-	s.look(places, b.then(0), text, len(text)-2)
+	s.look(places, beginning(s.then(w, 0)%beginnings), text, len(text)-2)
 	return given
 }
 

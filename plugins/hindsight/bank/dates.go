@@ -1,10 +1,15 @@
 package bank
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/internal/unaligned"
 )
 
 // days are words for the days that a text names, however it writes them: 8 May
@@ -16,89 +21,160 @@ func days(text string, said time.Time) string {
 		return "" // most texts
 	}
 	var out []string
-	var last, beforeLast string // the words before
-	for start, end := nextWord(text, 0); start < end; start, end = nextWord(text, end) {
-		word, day := text[start:end], ""
-		switch {
-		case !beginsDay[word[0]]:
-		case mayBeDay(word): // most words may not
-			day = dayAt(strings.ToLower(word), [2]string{strings.ToLower(beforeLast), strings.ToLower(last)}, text[end:], said)
-		case isAgo(word) && !said.IsZero(): // a number in digits was at its turn
-			if n := slices.Index(numbers, strings.ToLower(beforeLast)); n >= 0 && isDays(strings.ToLower(last)) {
-				day = dayBefore(said, n+1)
-			}
-		}
-		if day != "" {
+	for at := dayStart(text, 0); at < len(text); {
+		end := wordEnd(text, at)
+		if day := dayAt(text, at, end, said); day != "" {
 			out = append(out, day)
 		}
-		beforeLast, last = last, word
+		at = dayStart(text, end)
 	}
 	return strings.Join(out, " ")
 }
 
-// dayAt are the words for the day that a word names together with the two before it and what follows, all but that in
-// lower case; "" where it names none.
-func dayAt(word string, before [2]string, rest string, said time.Time) string {
-	var after [2]string
-	for i, from := 0, 0; i < len(after); i++ {
-		start, end := nextWord(rest, from)
-		after[i], from = strings.ToLower(rest[start:end]), end
+// dayStart is where the first word begins, from a place of a text between words on, that days has to look at: one that
+// begins with a digit, or as one of the names does. Most words do not. It is the end of the text where there is none.
+func dayStart(text string, from int) int {
+	bytes, before := unsafe.Slice(unsafe.StringData(text), len(text)), uint64(0)
+	for ; from+8 <= len(bytes); from += 8 {
+		within := plainIn(unaligned.Load(bytes, from))
+		for starts := within &^ (within<<8 | before); starts != 0; starts &= starts - 1 {
+			if at := from + bits.TrailingZeros64(starts)/8; mayBeDay(text, at) {
+				return at
+			}
+		}
+		before = within >> (64 - 8)
 	}
-	if ago := daysAgo(word, after[0], after[1]); ago >= 0 && !said.IsZero() {
-		return dayBefore(said, ago)
+	for ; from < len(text); from++ {
+		within := uint64(kindOf[text[from]] & inside)
+		if within > before && mayBeDay(text, from) {
+			return from
+		}
+		before = within
 	}
-	if y := year(word); y > 0 {
-		if m, d := numeral(after[0], 12), numeral(after[1], 31); m > 0 && d > 0 {
-			return dayWords(y, m, d) // 2023-05-08
+	return len(text)
+}
+
+// mayBeDay reports whether days has to look at a letter or digit of ASCII and what follows, before which none stands.
+func mayBeDay(text string, at int) bool {
+	if c := text[at]; c > '9' {
+		if at+dayBytes > len(text) {
+			return false
+		}
+		if n := dayBegins(text[at:]); beginsDay[n/64]>>(n%64)&1 == 0 {
+			return false
 		}
 	}
-	month := monthOf(word)
-	if month == 0 {
+	return at == 0 || kindOf[text[at-1]] != wide || wordStart(text, at) == at
+}
+
+// beginsDay tells most words from those that begin as one of the names does of which days makes something.
+var beginsDay = func() (is [1 << (5 * dayBytes) / 64]uint64) {
+	for _, name := range append([]string{"today", "tonight", "yesterday", "ago"}, months...) {
+		n := dayBegins(name)
+		is[n/64] |= 1 << (n % 64)
+	}
+	return is
+}()
+
+// dayBytes is how many bytes of a word dayBegins tells apart, whatever their case.
+const dayBytes = 3
+
+func dayBegins(word string) uint {
+	return uint(word[0]&31)<<10 | uint(word[1]&31)<<5 | uint(word[2]&31)
+}
+
+// dayAt are the words for the day that the word between two places of a text names together with the words around it;
+// "" where it names none.
+func dayAt(text string, start, end int, said time.Time) string {
+	word := text[start:end]
+	if '0' <= word[0] && word[0] <= '9' {
+		return numbered(word, text[end:], said)
+	}
+	if month := monthOf(word); month > 0 {
+		return inMonth(text, start, end, month)
+	}
+	if said.IsZero() {
 		return ""
 	}
-	number := before[1]
-	if number == "of" {
-		number = before[0]
-	}
-	if day := ordinal(number); day > 0 {
-		return dayWords(year(after[0]), month, day) // 8 May 2023
-	}
-	if day := ordinal(after[0]); day > 0 {
-		return dayWords(year(after[1]), month, day) // May 8, 2023
+	switch strings.ToLower(word) {
+	case "today", "tonight":
+		return dayBefore(said, 0)
+	case "yesterday":
+		return dayBefore(said, 1)
+	case "ago": // a number in digits was at its turn
+		days, start := wordBefore(text, start)
+		if !isDays(days) {
+			return ""
+		}
+		many, _ := wordBefore(text, start)
+		if n := slices.Index(numbers, many); n >= 0 {
+			return dayBefore(said, n+1)
+		}
 	}
 	return ""
+}
+
+// numbered are the words for the day that a number names with what follows: three days ago in digits, 2023-05-08.
+func numbered(word, rest string, said time.Time) string {
+	ago, y := numeral(word, 366), year(word)
+	if ago == 0 && y == 0 {
+		return ""
+	}
+	next, from := wordAfter(rest, 0)
+	switch {
+	case ago > 0 && isDays(next):
+		if after, _ := wordAfter(rest, from); after == "ago" && !said.IsZero() {
+			return dayBefore(said, ago)
+		}
+	case y > 0:
+		if m := numeral(next, 12); m > 0 {
+			after, _ := wordAfter(rest, from)
+			if d := numeral(after, 31); d > 0 {
+				return dayWords(y, m, d)
+			}
+		}
+	}
+	return ""
+}
+
+// inMonth are the words for the day of a month that stands between two places of a text.
+func inMonth(text string, start, end, month int) string {
+	number, start := wordBefore(text, start)
+	if number == "of" {
+		number, _ = wordBefore(text, start)
+	}
+	next, end := wordAfter(text, end)
+	if day := ordinal(number); day > 0 {
+		return dayWords(year(next), month, day) // 8 May 2023
+	}
+	if day := ordinal(next); day > 0 {
+		after, _ := wordAfter(text, end)
+		return dayWords(year(after), month, day) // May 8, 2023
+	}
+	return ""
+}
+
+// wordAfter is the first word from a place of a text on, in lower case, and where it ends.
+func wordAfter(text string, from int) (word string, end int) {
+	start, end := nextWord(text, from)
+	return strings.ToLower(text[start:end]), end
+}
+
+// wordBefore is the last word before a place of a text, in lower case, and where it begins.
+func wordBefore(text string, from int) (word string, start int) {
+	end := from
+	for end > 0 && wordStart(text, end) == end {
+		_, size := utf8.DecodeLastRuneInString(text[:end])
+		end -= size
+	}
+	start = wordStart(text, end)
+	return strings.ToLower(text[start:end]), start
 }
 
 // dayBefore are the words for the day that many days before a time.
 func dayBefore(said time.Time, days int) string {
 	day := said.AddDate(0, 0, -days)
 	return dayWords(day.Year(), int(day.Month()), day.Day())
-}
-
-// beginsDay are the first letters of the words that days looks at, and digits.
-var beginsDay = func() (is [256]bool) {
-	for _, name := range append([]string{"today", "yesterday", "ago"}, months...) {
-		is[name[0]], is[name[0]&^0x20] = true, true
-	}
-	for c := '0'; c <= '9'; c++ {
-		is[c] = true
-	}
-	return is
-}()
-
-// mayBeDay reports whether days has to look at a word of any case. The others need not be in lower case for that.
-func mayBeDay(w string) bool {
-	switch c := w[0]; {
-	case '0' <= c && c <= '9':
-		return true
-	case c|0x20 == 't' && len(w) >= len("today") && len(w) <= len("TONİGHT"), c|0x20 == 'y' && len(w) == len("yesterday"):
-		return true
-	}
-	return monthOf(w) > 0
-}
-
-func isAgo(w string) bool {
-	return len(w) == len("ago") && w[0]|0x20 == 'a' && strings.EqualFold(w, "ago")
 }
 
 // dayWords are the words for a day: for it alone, where the year is not 0, and
@@ -118,22 +194,6 @@ func padded(n, digits int) string {
 }
 
 func isDays(w string) bool { return w == "days" || w == "day" }
-
-// daysAgo is how many days ago a word and those after it say, the number in digits, or -1.
-func daysAgo(word, next, after string) int {
-	switch word {
-	case "today", "tonight":
-		return 0
-	case "yesterday":
-		return 1
-	}
-	if after == "ago" && isDays(next) {
-		if n := numeral(word, 366); n > 0 {
-			return n
-		}
-	}
-	return -1
-}
 
 var numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
@@ -183,37 +243,11 @@ func monthOf(w string) int {
 	if len(w) < 3 {
 		return 0
 	}
-	n := 0
-	switch uint32(w[0]|0x20)<<16 | uint32(w[1]|0x20)<<8 | uint32(w[2]|0x20) {
-	case 'j'<<16 | 'a'<<8 | 'n':
-		n = 1
-	case 'f'<<16 | 'e'<<8 | 'b':
-		n = 2
-	case 'm'<<16 | 'a'<<8 | 'r':
-		n = 3
-	case 'a'<<16 | 'p'<<8 | 'r':
-		n = 4
-	case 'm'<<16 | 'a'<<8 | 'y':
-		n = 5
-	case 'j'<<16 | 'u'<<8 | 'n':
-		n = 6
-	case 'j'<<16 | 'u'<<8 | 'l':
-		n = 7
-	case 'a'<<16 | 'u'<<8 | 'g':
-		n = 8
-	case 's'<<16 | 'e'<<8 | 'p':
-		n = 9
-	case 'o'<<16 | 'c'<<8 | 't':
-		n = 10
-	case 'n'<<16 | 'o'<<8 | 'v':
-		n = 11
-	case 'd'<<16 | 'e'<<8 | 'c':
-		n = 12
-	default:
-		return 0 // most words
+	w = strings.ToLower(w)
+	for i, month := range months {
+		if w == month || w == month[:3] {
+			return i + 1
+		}
 	}
-	if len(w) > 3 && strings.ToLower(w) != months[n-1] {
-		return 0
-	}
-	return n
+	return 0
 }

@@ -136,6 +136,35 @@ func TestWords(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q has the words %q, not %q", text, got, want)
 		}
+		var back []string
+		for word, start := wordBefore(text, len(text)); word != ""; word, start = wordBefore(text, start) {
+			back = append(back, word)
+		}
+		if slices.Reverse(back); strings.Join(back, " ") != strings.ToLower(strings.Join(want, " ")) {
+			t.Errorf("%q has from its end on the words %q, not %q", text, back, want)
+		}
+	})
+}
+
+// TestNoDayIsPassedOver: days looks at each word that names a day together with those around it, whatever stands
+// between them.
+func TestNoDayIsPassedOver(t *testing.T) {
+	said := time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC)
+	pieces := []string{"3", "31", "2023", "0003", "8th", "x8", "three", "Ten", "days", "DAY", "ago", "AGO", "agog",
+		"today", "TON\u0130GHT", "tonsil", "Yesterday", "yes", "May", "mayor", "june", "Sep", "of", "OF", "the", "night",
+		" ", ", ", "-", "\n", "\u201c", "\u2014", "\u00e9", "\u4e16", "\u0301", "\xe4", "\xe4\xb8"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 20).Draw(t, "pieces"), rapid.SampledFrom(
+			[]string{"", " "}).Draw(t, "between"))
+		var want []string
+		for start, end := nextWord(text, 0); start < end; start, end = nextWord(text, end) {
+			if day := dayAt(text, start, end, said); day != "" {
+				want = append(want, day)
+			}
+		}
+		if got := days(text, said); got != strings.Join(want, " ") {
+			t.Errorf("%q names %q, not %q", text, got, want)
+		}
 	})
 }
 
@@ -154,6 +183,8 @@ func TestDays(t *testing.T) {
 		"1. YESTERDAY, TON\u0130GHT, Two Days AGO":  "day20230507 day0507 day20230508 day0508 day20230506 day0506",
 		"ON MAY 8TH, NOT MAYBE 9, 2 Sep 2022":       "day0508 day20220902 day0902",
 		"in 2023, 5 of 8, or 99999999999999":        "",
+		"\u201cYesterday\u201d\u20143 Jun":          "day20230507 day0507 day0603",
+		"x8 May, \u00e99 May":                       "",
 		"":                                          "",
 	} {
 		t.Run(text, func(t *testing.T) {

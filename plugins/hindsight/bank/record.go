@@ -26,15 +26,22 @@ func (m Memory) kept() Memory {
 		*f = valid(*f, maxField)
 	}
 	m.Text = valid(m.Text, MaxTextBytes)
-	tags := slices.Clone(m.Tags[:min(len(m.Tags), maxTags)])
-	for i := range tags {
-		tags[i] = valid(tags[i], maxField)
-	}
-	m.Tags = tags
+	m.Tags = validTags(m.Tags[:min(len(m.Tags), maxTags)])
 	if m.Session != session || m.Author != author || m.Text != text {
 		m.sum = hash{}
 	}
 	return m
+}
+
+// validTags are tags as they are kept: the same list where they are valid, as nearly all are.
+func validTags(tags []string) []string {
+	for i, tag := range tags {
+		if kept := valid(tag, maxField); kept != tag {
+			tags = slices.Clone(tags)
+			tags[i] = kept
+		}
+	}
+	return tags
 }
 
 // valid is the beginning of s, at most size bytes, as valid text.

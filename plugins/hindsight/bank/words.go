@@ -54,14 +54,8 @@ func nextWord(text string, from int) (start, end int) {
 
 // plainEnd is where the letters and digits of ASCII end that begin at pos. It reads eight at a time.
 func plainEnd(text []byte, pos int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; pos+8 <= len(text); pos += 8 {
-		x := unaligned.Load(text, pos)
-		low := x &^ highs // what is added to a byte does not reach the next one
-		small := low | 0x20*ones
-		letters := (small + (0x80-'a')*ones) &^ (small + (0x7f-'z')*ones)
-		digits := (low + (0x80-'0')*ones) &^ (low + (0x7f-'9')*ones)
-		if others := ^((letters | digits) &^ x) & highs; others != 0 {
+		if others := plainIn(unaligned.Load(text, pos)) ^ highs; others != 0 {
 			return pos + bits.TrailingZeros64(others)/8
 		}
 	}
@@ -69,6 +63,17 @@ func plainEnd(text []byte, pos int) int {
 		pos++
 	}
 	return pos
+}
+
+const ones, highs = 0x0101010101010101, 0x8080808080808080
+
+// plainIn has the highest bit of each of eight bytes that is a letter or digit of ASCII.
+func plainIn(x uint64) uint64 {
+	low := x &^ highs // what is added to a byte does not reach the next one
+	small := low | 0x20*ones
+	letters := (small + (0x80-'a')*ones) &^ (small + (0x7f-'z')*ones)
+	digits := (low + (0x80-'0')*ones) &^ (low + (0x7f-'9')*ones)
+	return (letters | digits) &^ x & highs
 }
 
 // wordEnd is where the letters and digits end that begin at from.
@@ -88,4 +93,23 @@ func wordEnd(text string, from int) (end int) {
 		}
 	}
 	return end
+}
+
+// wordStart is where the letters and digits begin that end at a place.
+func wordStart(text string, end int) (start int) {
+	for start = end; start > 0; {
+		switch kindOf[text[start-1]] {
+		case outside:
+			return start
+		case inside:
+			start--
+		case wide:
+			r, size := utf8.DecodeLastRuneInString(text[:start])
+			if !clip.IsHan(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return start
+			}
+			start -= size
+		}
+	}
+	return start
 }

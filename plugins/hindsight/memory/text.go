@@ -9,10 +9,10 @@ import (
 )
 
 // secrets finds them. It is made, and what it looks up is read, while the module is initialized: a call begins with
-// what is there then, and would do it again.
+// what is there then, and would do it again. The words are those that tell of secrets and stand in most conversations.
 var secrets = func() *redact.Redactor {
 	r := redact.Known()
-	r.Redact("password: changeme, --password changeme")
+	r.Redact("password: changeme, --password changeme, a secret to keep")
 	return r
 }()
 
