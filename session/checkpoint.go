@@ -105,11 +105,17 @@ func (s *Session) Reject(ctx context.Context, id, why string) (*kagewasm.Result,
 	if err := s.state.reject(ctx, cp, why); err != nil {
 		return nil, err
 	}
-	return cp.reject(ctx, s, strings.TrimSpace(saysRejected+why))
+	return cp.reject(ctx, s, cp.Rejected(why))
 }
 
-// saysRejected begins the reason of a compaction that was rejected.
-const saysRejected = "rejected by the operator: "
+// Rejected is the reason that a report gives of a compaction that was rejected. Why may be empty.
+func (*Checkpoint) Rejected(why string) string {
+	const says = "rejected by the operator"
+	if why = strings.TrimSpace(why); why == "" {
+		return says
+	}
+	return says + ": " + why
+}
 
 // waitingFor returns the checkpoint that waits, where it has that id, else a usage error.
 func waitingFor(waits *Checkpoint, id string) (*Checkpoint, error) {

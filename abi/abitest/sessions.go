@@ -26,7 +26,7 @@ var sessions = []struct {
 		"do not look for a message of a person without a way out where there is none", noPerson},
 	{"unanswered calls", "real logs leave tool calls unanswered and hold results that nobody asked for",
 		"do not look up the result of a call, or the call of a result, without a way out where there is none", unanswered},
-	{"reused call ids", "real logs use a call id again, even while the first call is open: pair by the next result",
+	{"reused call ids", "real logs use a call id again, even while the first call is open",
 		"pair a result with the last call of its id, or go by unit, which is paired already", reused},
 	{"several calls", "an assistant message can make several calls, whose results stand apart, and a call can have " +
 		"several results (it began, it ended): all of it is one unit",

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -101,7 +100,7 @@ func (f *decideFlags) drop(
 ) (told kagewasm.Report, err error) {
 	event := decided(one, cp, kagewasm.EventFailed)
 	event.Report.Compacted, event.Report.ReasonCode = false, abi.ReasonRejected
-	event.Report.Reason = strings.TrimSpace("rejected by the operator: " + why)
+	event.Report.Reason = cp.Rejected(why)
 	f.spare = func(err error) { e.say("a plugin cannot be loaded, and does not hear of it: " + err.Error()) }
 	open, done, err := f.open(ctx, e, s, one, cp, event)
 	if err != nil {
@@ -201,7 +200,7 @@ func (f *decideFlags) configuredFor(e env, agent string) (configured, error) {
 	return conf, err
 }
 
-// sayDeaf says which plugins took part in a compaction and do not hear that it is applied.
+// sayDeaf says which plugins took part in a compaction and do not hear what is decided of it.
 func sayDeaf(e env, cp *session.Checkpoint, loaded []hooks.Plugin) {
 	hears := set.Of(lists.Map(loaded, func(p hooks.Plugin) string { return p.Manifest().Name })...)
 	for _, h := range cp.Report.Hooks {

@@ -128,36 +128,36 @@ func (f *proxyFlags) proxy(
 	if err != nil {
 		return nil, err
 	}
-	p = &proxying{}
+	made := &proxying{}
 	defer func() {
 		if err != nil {
-			p.end(ctx)
+			made.end(ctx)
 		}
 	}()
 	opts := proxy.Options{Upstream: upstream, Route: route, Log: e.say}
 	if f.state != state.InMemory {
-		if p.store, err = state.OpenSessions(ctx, f.state, e.stateHome, e.say); err != nil {
+		if made.store, err = state.OpenSessions(ctx, f.state, e.stateHome, e.say); err != nil {
 			return nil, err
 		}
 		if opts.Key, err = f.sealKey(e); err != nil {
 			return nil, err
 		}
-		opts.Store, opts.Recall = p.store, recallCommand
+		opts.Store, opts.Recall = made.store, recallCommand
 	}
-	es := &engines{f: f, e: e, now: newGenerated(conf), audit: func(event kagewasm.Event) { p.Audit(event) }}
+	es := &engines{f: f, e: e, now: newGenerated(conf), audit: func(event kagewasm.Event) { made.Audit(event) }}
 	es.live, err = followed(e, &f.configFlag, conf.file, func(err error) {
 		e.say("the configuration has changed and cannot be used, so the one before holds: " + err.Error())
 	})
 	if err != nil {
 		return nil, err
 	}
-	es.seen, p.engines = es.live.current(), es
+	es.seen, made.engines = es.live.current(), es
 	opts.Engine = func(model string) (proxy.Engine, error) { return es.of(ctx, model) }
 	opts.NumCtx = func(model string) int { return es.numCtx(ctx, model) }
 	if _, err = es.of(ctx, ""); err == nil { // what is wrong with settings and plugins is said now
-		p.Proxy, err = proxy.New(opts)
+		made.Proxy, err = proxy.New(opts)
 	}
-	return p, err
+	return made, err
 }
 
 // sealKey is the key of the state folder, by which the compactions are sealed that clients

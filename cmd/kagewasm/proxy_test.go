@@ -289,3 +289,19 @@ func TestProxySetsWithoutAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestProxyOfAStateThatIsNone: a state folder that cannot be opened is said, and where it is; the proxy does not start.
+func TestProxyOfAStateThatIsNone(t *testing.T) {
+	features.Proves(t, "N4")
+	file := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(file, []byte("no folder"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var says strings.Builder
+	code := doMain(t.Context(), []string{"proxy", "--no-config", "--listen", "127.0.0.1:0", "--state", file,
+		"--upstream", "http://127.0.0.1:1/v1"},
+		env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &says, stateHome: t.TempDir()})
+	if code == 0 || !strings.Contains(says.String(), file) || strings.Contains(says.String(), "panic") {
+		t.Errorf("exit %d: %s", code, says.String())
+	}
+}

@@ -24,6 +24,7 @@ const (
 // leave. Told: a summary tells what they decided. It reads nothing else off the messages, so that it costs less than
 // [Build]. Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
+	s = s.oneResultEach()
 	origins := abi.Origins(s.Messages)
 	memory := cmp.Or(s.Memory, new(Memory))
 	s.Messages, _ = called(s.Messages, origins)
@@ -31,7 +32,7 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 	harness := s.harness(ctx, memory)
 	var rules, found int
 	var list todos
-	files := loads{memory: memory}
+	files, whole := loads{memory: memory}, byCall(s.Pruned)
 	for i := range s.Messages {
 		if ctx.Err() != nil {
 			return 0
@@ -39,7 +40,7 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 		m := &s.Messages[i]
 		files.hears(m)
 		if !s.Gone[i] {
-			list.message(m, true, harness)
+			list.message(cmp.Or(whole[m.ToolCallID], m), true, harness)
 			continue
 		}
 		list.message(m, false, harness)
@@ -57,7 +58,8 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 			found += memory.foundNeed(m.Text(), count)
 		}
 	}
-	rules += needOfRules(files.lists, count)
+	list.finish()
+	rules += needOfRules(withRules(unique(files.lists)), count)
 	need := list.finishedNeed(count) + count(names.HeadFailed+names.HeadErrors) + 2
 	if rules > 0 {
 		need += rules + count(headRules) + 1
@@ -104,7 +106,7 @@ func foundNeedOf(note string, count func(string) int) (need int) {
 // lists where that is more, in tokens.
 func (m *Memory) wordsNeed(words string, count func(string) int) int {
 	if len(words) <= longWords {
-		return 0
+		return 0 // its rules stand in the thread with it
 	}
 	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
 }

@@ -42,8 +42,7 @@ func failuresOf(list []names.Failure, count func(string) int) []failure {
 // before must not be tried again: where not all fit older ones are told in short. Where the last ones do not, those
 // that passed later come after the others, and where short is set they are told in short, and others are for older
 // ones to have room. What state tells all of is not said again where it is settled: the next note has another state. It
-// returns how many it added, and what those that it
-// left out cost in short, in tokens.
+// returns how many it added, and what those that it left out cost in short, in tokens.
 func (p *parts) failures(list []failure, state string, budget, beside int, short bool) (added, left int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	if budget < leastFailed { // there is room for one of them alone

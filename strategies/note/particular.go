@@ -75,7 +75,7 @@ const mostParticular = 6
 func holdsName(s string) bool {
 	for i, w := range strings.Fields(s) {
 		w = strings.Trim(w, "\"'(),;:.!?*")
-		if i > 0 && w != "I" && !strings.HasPrefix(w, "I'") {
+		if i > 0 && w != "I" && !strings.HasPrefix(w, "I'") && !strings.HasPrefix(w, "I’") {
 			if r, _ := utf8.DecodeRuneInString(w); unicode.IsUpper(r) {
 				return true
 			}

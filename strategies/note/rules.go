@@ -263,7 +263,7 @@ func (n *Note) lost(v *view) []rule {
 		}
 	}
 	v.seeDropped(list)
-	return unique(list)
+	return withRules(unique(list))
 }
 
 // notShown are the rules of a turn that what is shown of its words does not tell. Of words that an earlier note told

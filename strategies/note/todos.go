@@ -19,11 +19,17 @@ import (
 type todos struct {
 	list []todo
 	// asked are the calls to the tool that wait for their result, in order. What a tool refused changed nothing.
-	asked    []*abi.ToolCall
+	asked    []asking
 	answered bool // results say what came of calls
 	// finished and open are how many there are beside the list, which a note had no room for.
 	finished, open int
 	below          bool // messages stay below, in which the agent may have changed it
+}
+
+// asking is a call to the tool. Stays: its message stays.
+type asking struct {
+	call  *abi.ToolCall
+	stays bool
 }
 
 type todo struct {
@@ -217,19 +223,24 @@ func boxState(c byte) byte {
 // is done in it is not open, and tasks that it makes stand in it alone, as the note after this one would take them over
 // once more.
 func (ts *todos) message(m *abi.Message, stays bool, h outcome.Harness) {
+	if len(ts.asked) > 0 {
+		for i := range m.ToolCalls { // what an earlier call of that id asked nobody answers any more
+			ts.asked = slices.DeleteFunc(ts.asked, func(a asking) bool { return a.call.ID == m.ToolCalls[i].ID && ts.answered })
+		}
+	}
 	for i := range m.ToolCalls {
-		if c := &m.ToolCalls[i]; keepsTodos(c) && !(stays && (ts.none() || makesTodo(c))) {
-			ts.asked = append(ts.asked, c)
+		if c := &m.ToolCalls[i]; keepsTodos(c) {
+			ts.asked = append(ts.asked, asking{c, stays})
 		}
 	}
 	if m.Role != abi.RoleTool {
 		return
 	}
-	for i := len(ts.asked) - 1; i >= 0; i-- {
-		if c := ts.asked[i]; c.ID == m.ToolCallID {
+	for i, a := range ts.asked {
+		if c := a.call; c.ID == m.ToolCallID {
 			ts.asked, ts.answered = slices.Delete(ts.asked, i, i+1), true
 			if o := h.Of(m, h.Does(c)); !o.Failed && !o.Dropped && !outcome.Rejected(m.Text()) {
-				ts.call(c, m.Text())
+				ts.made(a, m.Text())
 			}
 			return
 		}
@@ -238,12 +249,19 @@ func (ts *todos) message(m *abi.Message, stays bool, h outcome.Harness) {
 
 // finish takes the list over from calls of a session that tells no results.
 func (ts *todos) finish() {
-	for _, c := range ts.asked {
+	for _, a := range ts.asked {
 		if !ts.answered {
-			ts.call(c, "")
+			ts.made(a, "")
 		}
 	}
 	ts.asked = nil
+}
+
+// made takes the list over from a call that was made, with this result.
+func (ts *todos) made(a asking, result string) {
+	if !a.stays || !ts.none() && !makesTodo(a.call) {
+		ts.call(a.call, result)
+	}
 }
 
 // takeOver takes the list that an earlier note tells, where it tells one.

@@ -171,6 +171,8 @@ func TestTodosOfCallsAtOnce(t *testing.T) {
 		return called("TaskUpdate", map[string]any{"taskId": id, "status": "completed"}, "as asked", failed)
 	}
 	first, second := done("1", true), done("2", false)
+	first[0].ToolCalls[0].ID, first[1].ToolCallID = "one", "one"
+	second[0].ToolCalls[0].ID, second[1].ToolCallID = "two", "two"
 	both := first[0]
 	both.ToolCalls = append(slices.Clone(both.ToolCalls), second[0].ToolCalls...)
 	text := render(session("Mend it.", made, []abi.Message{both, second[1], first[1]}, said("Done.")), note.Options{})

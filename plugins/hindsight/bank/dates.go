@@ -17,7 +17,7 @@ import (
 // and three days ago. They are searched with the text, so that a question about
 // a day finds what was said on it, and what was said about it.
 func days(text string, said time.Time) string {
-	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
+	if !mayNameDays(text) {
 		return "" // most texts
 	}
 	var out []string
@@ -29,6 +29,11 @@ func days(text string, said time.Time) string {
 		at = dayStart(text, end)
 	}
 	return strings.Join(out, " ")
+}
+
+// mayNameDays is the quick look before that: a day without a number is written in small letters.
+func mayNameDays(text string) bool {
+	return strings.ContainsAny(text, "0123456789") || strings.Contains(text, "day") || strings.Contains(text, "night")
 }
 
 // dayStart is where the first word begins, from a place of a text between words on, that days has to look at: one that
@@ -64,7 +69,7 @@ func mayBeDay(text string, at int) bool {
 			return false
 		}
 	}
-	return at == 0 || kindOf[text[at-1]] != wide || wordStart(text, at) == at
+	return !behindWord(text, at)
 }
 
 // beginsDay tells most words from those that begin as one of the names does of which days makes something.
@@ -163,7 +168,7 @@ func wordAfter(text string, from int) (word string, end int) {
 // wordBefore is the last word before a place of a text, in lower case, and where it begins.
 func wordBefore(text string, from int) (word string, start int) {
 	end := from
-	for end > 0 && wordStart(text, end) == end {
+	for end > 0 && !behindWord(text, end) {
 		_, size := utf8.DecodeLastRuneInString(text[:end])
 		end -= size
 	}

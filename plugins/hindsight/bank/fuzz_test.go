@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 )
 
 // oneValue is a KV in which every key has the same value.
@@ -157,7 +158,7 @@ func TestNoDayIsPassedOver(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 20).Draw(t, "pieces"), rapid.SampledFrom(
 			[]string{"", " "}).Draw(t, "between"))
 		var want []string
-		for start, end := nextWord(text, 0); start < end; start, end = nextWord(text, end) {
+		for start, end := nextWord(text, 0); mayNameDays(text) && start < end; start, end = nextWord(text, end) {
 			if day := dayAt(text, start, end, said); day != "" {
 				want = append(want, day)
 			}
@@ -196,4 +197,12 @@ func TestDays(t *testing.T) {
 	if got := days("yesterday", time.Time{}); got != "" {
 		t.Errorf("a yesterday of nobody knows when is %q", got)
 	}
+}
+
+// TestDaysOfOneWord: a text without a blank, of letters beyond ASCII and digits, takes time by its length alone.
+func TestDaysOfOneWord(t *testing.T) {
+	cost.Linear(t, 20_000, func(n int) func() {
+		text := strings.Repeat("\u00e91", n)
+		return func() { days(text, time.Time{}) }
+	})
 }

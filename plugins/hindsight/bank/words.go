@@ -95,6 +95,15 @@ func wordEnd(text string, from int) (end int) {
 	return end
 }
 
+// behindWord reports whether a letter or digit ends at a place. It looks at no more than that: a text may be one word.
+func behindWord(text string, at int) bool {
+	if at == 0 || kindOf[text[at-1]] != wide {
+		return at > 0 && kindOf[text[at-1]] == inside
+	}
+	r, _ := utf8.DecodeLastRuneInString(text[:at])
+	return clip.IsHan(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
 // wordStart is where the letters and digits begin that end at a place.
 func wordStart(text string, end int) (start int) {
 	for start = end; start > 0; {
