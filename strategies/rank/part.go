@@ -31,12 +31,9 @@ func (ix *Index) Author(name string) int32 { return ix.authors.id(name) }
 // Group returns the number of a group's name, which is 0 for the empty one.
 func (ix *Index) Group(name string) int32 { return ix.groups.id(name) }
 
-// Grow makes room for parts that are added next, for their texts, and in an empty index for terms.
-func (ix *Index) Grow(parts, texts, terms int) {
+// Grow makes room for parts that are added next, and for their texts.
+func (ix *Index) Grow(parts, texts int) {
 	ix.parts, ix.texts = slices.Grow(ix.parts, parts), slices.Grow(ix.texts, texts)
-	if terms > 0 && len(ix.terms) == 0 {
-		ix.terms, ix.lists = make(map[string]int32, terms), slices.Grow(ix.lists, terms)
-	}
 }
 
 // AddPart adds a part after those there are.

@@ -72,7 +72,7 @@ func TestListsAreSorted(t *testing.T) {
 		texts := rapid.SliceOfN(words, 0, 20).Draw(t, "texts")
 		var ix rank.Index
 		if rapid.Bool().Draw(t, "room") {
-			ix.Grow(1, 1, 8)
+			ix.Grow(1, 1)
 		}
 		want := make(map[string][]rank.Posting)
 		for i, text := range texts {

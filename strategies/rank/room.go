@@ -13,7 +13,7 @@ const (
 	roomPostings = 512
 	roomBytes    = 4 << 10
 	// maxShort is how long a list grows here. What it leaves behind is lost.
-	maxShort = 8
+	maxShort = 2
 )
 
 // forOne is a list with room for one more posting.

@@ -110,7 +110,7 @@ func (b *Bank) open(terms []string) (*opened, error) {
 		o.tables = append(o.tables, t)
 		parts += len(t.parts)
 	}
-	o.index.Grow(parts, b.Len(), 0)
+	o.index.Grow(parts, b.Len())
 	for _, t := range o.tables {
 		if err := o.addTerms(t, terms); err != nil {
 			return nil, err

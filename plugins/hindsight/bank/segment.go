@@ -18,8 +18,6 @@ const (
 	// each byte of a session, an author, a type and a tag does: they all stand
 	// in one value.
 	frameWeight, nameWeight = 80, 8
-	// An index has about a term for so many bytes, and in long ones fewer.
-	termBytes, maxTermsAhead = 32, 8 << 10
 )
 
 // segment is an index of some texts in a row.
@@ -72,7 +70,7 @@ func build(v *values, first int, list []Memory) segment {
 	s := segment{texts: n, weight: weight}
 	var t table
 	ix := new(rank.Index)
-	ix.Grow(0, len(list), min(weight/termBytes, maxTermsAhead))
+	ix.Grow(0, len(list))
 	var said when
 	for i := range list {
 		m := &list[i]
