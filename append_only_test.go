@@ -93,19 +93,24 @@ func TestAppendOnlyTakesTheHostsWord(t *testing.T) {
 	}
 }
 
+// appended looks at a list that grows, in a small window.
+func appended(t *testing.T) func(more ...abi.Message) *kagewasm.Result {
+	c, list := newCompactor(t, kagewasm.Options{}), make([]abi.Message, 0, 200)
+	return func(more ...abi.Message) *kagewasm.Result {
+		list = append(list, more...)
+		req := request(400, list)
+		req.AppendOnly = true
+		return compact(t, c, req)
+	}
+}
+
 // TestAppendedOutputOfACommand: a command of the harness is no task, also where its output came after the first look.
 func TestAppendedOutputOfACommand(t *testing.T) {
 	features.Proves(t, "K10")
 	user := func(id, text string) abi.Message {
 		return abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Text(text)}
 	}
-	c, list := newCompactor(t, kagewasm.Options{}), make([]abi.Message, 0, 200)
-	look := func(more ...abi.Message) *kagewasm.Result {
-		list = append(list, more...)
-		req := request(400, list)
-		req.AppendOnly = true
-		return compact(t, c, req)
-	}
+	look := appended(t)
 	look(user("command", "<command-name>/feedback</command-name>\n<command-args>the diff view is nice</command-args>"))
 	look(user("output", "<local-command-stdout>Thanks</local-command-stdout>"))
 	look(user("task", "TASK fix the bug in the parser"))
@@ -118,13 +123,7 @@ func TestAppendedOutputOfACommand(t *testing.T) {
 // TestAppendedSystemPrompt: the first message of the system is the prompt, also where it came after a look.
 func TestAppendedSystemPrompt(t *testing.T) {
 	features.Proves(t, "K10")
-	c, list := newCompactor(t, kagewasm.Options{}), make([]abi.Message, 0, 200)
-	look := func(more ...abi.Message) *kagewasm.Result {
-		list = append(list, more...)
-		req := request(400, list)
-		req.AppendOnly = true
-		return compact(t, c, req)
-	}
+	look := appended(t)
 	all := chat(60)
 	system := func(id string) abi.Message {
 		return abi.Message{ID: id, Role: abi.RoleSystem, Content: abi.Text("Be careful, " + id + ".")}

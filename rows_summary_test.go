@@ -449,13 +449,18 @@ func TestSummarizeBesideGiants(t *testing.T) {
 	}
 }
 
+// ofTwoModels is a compactor with a fast model and a full one, and who is asked for both.
+func ofTwoModels(t *testing.T) (*kagewasm.Compactor, *modeltest.Model) {
+	m := writes("all is well")
+	return newCompactor(t, kagewasm.Options{Model: m,
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}}), m
+}
+
 // TestFastAndFull: the fast model does what nobody waits for, the full one
 // what a person asked for, with the focus they gave.
 func TestFastAndFull(t *testing.T) {
 	features.Proves(t, "I9", "T8")
-	m := writes("all is well")
-	c := newCompactor(t, kagewasm.Options{Model: m,
-		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
+	c, m := ofTwoModels(t)
 	for _, tc := range []struct {
 		reason abi.TriggerReason
 		model  string
@@ -485,9 +490,7 @@ func TestFastAndFull(t *testing.T) {
 // Force; below it nothing is due. What is compacted for its size says so, whatever it gives.
 func TestWhoSaysWhatToKeepIsAPerson(t *testing.T) {
 	features.Proves(t, "I9", "T8")
-	m := writes("all is well")
-	c := newCompactor(t, kagewasm.Options{Model: m,
-		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
+	c, m := ofTwoModels(t)
 	for _, tc := range []struct {
 		says, model string
 		req         kagewasm.Request

@@ -27,10 +27,11 @@ func (f *decideFlags) registerFor(e env, cmd *cobra.Command) {
 	f.pluginFlags.register(cmd)
 }
 
-// approve applies the compaction that waits, and tells plugins.
-func (f *decideFlags) approve(ctx context.Context, e env, id string) error {
-	stored := &storeFlags{state: f.state, asJSON: f.asJSON, out: f.out}
-	return stored.withSession(ctx, e, id, func(s *store.Store, one *store.Session) error {
+// withWaiting calls act with a session and the compaction that waits in it.
+func (f *storeFlags) withWaiting(
+	ctx context.Context, e env, id string, act func(*store.Store, *store.Session, *session.Checkpoint) error,
+) error {
+	return f.withSession(ctx, e, id, func(s *store.Store, one *store.Session) error {
 		h, err := session.OpenHistory(ctx, s, one.Key, nil)
 		if err != nil {
 			return err
@@ -39,13 +40,22 @@ func (f *decideFlags) approve(ctx context.Context, e env, id string) error {
 		if err != nil {
 			return err
 		}
+		return act(s, one, cp)
+	})
+}
+
+// approve applies the compaction that waits, and tells plugins.
+func (f *decideFlags) approve(ctx context.Context, e env, id string) error {
+	stored := &storeFlags{state: f.state, asJSON: f.asJSON, out: f.out}
+	return stored.withWaiting(ctx, e, id, func(s *store.Store, one *store.Session, cp *session.Checkpoint) error {
 		v := &ui.Decided{Session: one.Key, Compaction: cp.ID, Approved: true, Out: f.out}
 		told, err := f.apply(ctx, e, s, one, cp)
 		if err != nil {
 			return err
 		}
 		v.Hooks, v.Retained, v.Failures = told.Hooks, told.Retained, told.Failures
-		if h, err = session.OpenHistory(ctx, s, one.Key, nil); err == nil {
+		h, err := session.OpenHistory(ctx, s, one.Key, nil)
+		if err == nil {
 			err = stored.write(ctx, s, one.Key, h)
 		}
 		if err != nil {
@@ -76,15 +86,7 @@ func (f *decideFlags) apply(
 // reject drops the compaction that waits, and tells plugins. It does so whoever of them can be told.
 func (f *decideFlags) reject(ctx context.Context, e env, id, why string) error {
 	stored := &storeFlags{state: f.state, asJSON: f.asJSON}
-	return stored.withSession(ctx, e, id, func(s *store.Store, one *store.Session) error {
-		h, err := session.OpenHistory(ctx, s, one.Key, nil)
-		if err != nil {
-			return err
-		}
-		cp, err := waiting(h.Pending(), one.Key)
-		if err != nil {
-			return err
-		}
+	return stored.withWaiting(ctx, e, id, func(s *store.Store, one *store.Session, cp *session.Checkpoint) error {
 		told, err := f.drop(ctx, e, s, one, cp, why)
 		if err != nil {
 			return err

@@ -89,31 +89,12 @@ func proxiedSaying(t *testing.T, home string, args ...string) (ask func(body str
 // it is asked, with the configuration's plugins as with those of flags.
 func TestProxyBeginsWithBrokenPlugin(t *testing.T) {
 	features.Proves(t, "K7")
-	for name, tc := range map[string]struct {
-		module string // "" is missing
-		config bool
-		says   string
-	}{
-		"missing":           {"", true, "no such file"},
-		"junk":              {"junk", true, "not a WebAssembly module"},
-		"junk by a flag":    {"junk", false, "not a WebAssembly module"},
-		"missing by a flag": {"", false, "no such file"},
-	} {
+	for name, tc := range brokenPlugins {
 		t.Run(name, func(t *testing.T) {
-			dir, home := t.TempDir(), filepath.Join(t.TempDir(), "state")
-			module, file := filepath.Join(dir, "gone.wasm"), filepath.Join(dir, "kagewasm.yaml")
-			args := []string{"--no-config", "--plugin", module, "--set", "compaction.max_tokens=3000"}
-			plugin, err := "gone.wasm", error(nil)
-			if tc.module != "" {
-				err = os.WriteFile(module, []byte(tc.module), 0o600)
-			}
-			if err == nil && tc.config {
-				args, plugin = []string{"--config", file}, "mine"
-				err = os.WriteFile(file, []byte("plugins: {mine: {path: gone.wasm}}\ncompaction: {compactor: mine, "+
-					"max_tokens: 3000}\n"), 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
+			home, plugin := filepath.Join(t.TempDir(), "state"), "mine"
+			args := tc.args(t, t.TempDir(), ", max_tokens: 3000")
+			if !tc.config {
+				args, plugin = append(args, "--set", "compaction.max_tokens=3000"), "gone.wasm"
 			}
 			ask, at, said := proxiedSaying(t, home, append(args, "--window", "10000")...)
 			if !strings.Contains(said, "compactions go on without it: ") || !strings.Contains(said, plugin+": ") ||

@@ -79,32 +79,50 @@ func TestServeGoesOnWithBrokenPlugin(t *testing.T) {
 	compacted("repaired", "other", "summary", "")
 }
 
+// brokenPlugin is a compactor that cannot be loaded: its module, "" for none, whether a configuration names it or a
+// flag, and what is said of it.
+type brokenPlugin struct {
+	module string
+	config bool
+	says   string
+}
+
+var brokenPlugins = map[string]brokenPlugin{
+	"missing":           {"", true, "no such file"},
+	"junk":              {"junk", true, "not a WebAssembly module"},
+	"junk by a flag":    {"junk", false, "not a WebAssembly module"},
+	"missing by a flag": {"", false, "no such file"},
+}
+
+// args puts it into a folder, as gone.wasm, and returns the flags that name it. The configuration has more settings of
+// compactions, each behind a comma.
+func (b brokenPlugin) args(t *testing.T, dir, more string) []string {
+	t.Helper()
+	module, file := filepath.Join(dir, "gone.wasm"), filepath.Join(dir, config.FileName)
+	for name, text := range map[string]string{module: b.module,
+		file: "plugins: {mine: {path: gone.wasm}}\ncompaction: {compactor: mine" + more + "}\n"} {
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.config {
+		return []string{"--config", file}
+	}
+	return []string{"--no-config", "--plugin", module}
+}
+
 // TestServeBeginsWithBrokenPlugin: a compactor that is missing, or no module, when a server starts stalls no session:
 // compactions go on by drop, each tells the failure in its report and in one event, and the server says so at once.
 func TestServeBeginsWithBrokenPlugin(t *testing.T) {
 	features.Proves(t, "K7")
-	for name, tc := range map[string]struct {
-		module string // "" is missing
-		config bool
-		says   string
-	}{
-		"missing":           {"", true, "no such file"},
-		"junk":              {"junk", true, "not a WebAssembly module"},
-		"junk by a flag":    {"junk", false, "not a WebAssembly module"},
-		"missing by a flag": {"", false, "no such file"},
-	} {
+	for name, tc := range brokenPlugins {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			module, file := filepath.Join(dir, "gone.wasm"), filepath.Join(dir, config.FileName)
-			args := []string{"--no-config", "--plugin", module}
+			args := tc.args(t, dir, "")
 			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-			if err == nil && tc.module != "" {
-				err = os.WriteFile(module, []byte(tc.module), 0o600)
-			}
-			if err == nil && tc.config {
-				args = []string{"--config", file}
-				err = os.WriteFile(file, []byte("plugins: {mine: {path: gone.wasm}}\ncompaction: {compactor: mine}\n"), 0o600)
-			}
 			if err != nil {
 				t.Fatal(err)
 			}

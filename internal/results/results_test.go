@@ -73,3 +73,20 @@ func TestOpen(t *testing.T) {
 		})
 	}
 }
+
+// TestJoined: what all results of a call say is said, images among it, in order or the last first, once where two say
+// the same; and the call failed where the last one says so.
+func TestJoined(t *testing.T) {
+	features.Proves(t, "K9")
+	image := abi.Part{Type: "image"}
+	began := abi.Message{ID: "r1", Role: abi.RoleTool, Content: abi.Parts(abi.TextPart("began"), image), IsError: true}
+	again := abi.Message{Role: abi.RoleTool, Content: abi.Parts(abi.TextPart("began"), image)}
+	ended := abi.Message{Role: abi.RoleTool, Content: abi.Text("ended"), Name: "make"}
+	for backwards, want := range map[bool][]abi.Part{false: {abi.TextPart("began"), image, abi.TextPart("ended")},
+		true: {abi.TextPart("ended"), abi.TextPart("began"), image}} {
+		got := results.Joined([]*abi.Message{&began, &again, &ended}, backwards)
+		if !got.Content.Equal(abi.Parts(want...)) || got.ID != "r1" || got.Name != "make" || got.IsError {
+			t.Errorf("backwards %v: %+v", backwards, got)
+		}
+	}
+}

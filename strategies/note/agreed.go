@@ -1,8 +1,6 @@
 package note
 
-import (
-	"strings"
-)
+import "strings"
 
 // A list of what has to hold is a person's once they agreed to it, whoever wrote it down.
 
@@ -20,10 +18,10 @@ var (
 	changingWords = newVocabulary("changing")
 )
 
-// agrees reports whether words begin by saying yes, and change nothing: an order alone may be another one than what was
+// agrees reports whether words that do not object begin by saying yes: an order alone may be another one than what was
 // proposed.
 func agrees(words string) bool {
-	if len(words) > maxAccepted || objects(words) {
+	if len(words) > maxAccepted {
 		return false
 	}
 	for s := range sentences(strings.TrimSpace(words)) {

@@ -102,10 +102,13 @@ func foundNeedOf(note string, count func(string) int) (need int) {
 	return need
 }
 
+// isLong reports whether words are those of a long message.
+func isLong(words string) bool { return len(words) > longWords }
+
 // wordsNeed is what a long message of a person needs to stand whole, but for what was pasted into it, or its rules and
 // lists where that is more, in tokens.
 func (m *Memory) wordsNeed(words string, count func(string) int) int {
-	if len(words) <= longWords {
+	if !isLong(words) {
 		return 0 // its rules stand in the thread with it
 	}
 	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
@@ -113,7 +116,7 @@ func (m *Memory) wordsNeed(words string, count func(string) int) int {
 
 // typedNeed is what a long message needs to stand whole, but for what was pasted into it.
 func typedNeed(words string, count func(string) int) int {
-	if len(words) <= longWords {
+	if !isLong(words) {
 		return 0
 	}
 	return count(shorter(typedOf(words), sizes[0], ""))
@@ -130,10 +133,9 @@ func longNeed(turns []turn, count func(string) int) (need int) {
 // typedOf are the lines of words that somebody typed.
 func typedOf(words string) string {
 	var kept strings.Builder
-	fenced := false
-	for line := range strings.Lines(words) {
-		if fenced = fenced != isFence(line); !fenced && !pasted(strings.TrimRight(line, "\n")) && !isFence(line) {
-			kept.WriteString(line)
+	for line, printed := range typed(words) {
+		if !printed {
+			kept.WriteString(line + "\n")
 		}
 	}
 	return kept.String()

@@ -1,8 +1,6 @@
 package note
 
 import (
-	"strings"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/results"
 )
@@ -22,31 +20,15 @@ func oneEach(msgs []abi.Message, marks []bool) ([]abi.Message, []bool) {
 	if first == nil {
 		return msgs, marks
 	}
-	said := make(map[int][]string) // by the place of the first result, the last one first
-	failed := make(map[int]bool)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		at, text := first[i], msgs[i].Text()
-		if at < 0 {
-			continue
-		}
-		if _, later := failed[at]; !later {
-			failed[at] = msgs[i].IsError
-		}
-		if list := said[at]; text != "" && text != msgs[at].Text() && (len(list) == 0 || list[len(list)-1] != text) {
-			said[at] = append(list, text)
-		}
-	}
+	several := results.Several(msgs, first)
 	out, left := make([]abi.Message, 0, len(msgs)), make([]bool, 0, len(marks))
 	for i := range msgs {
 		if first[i] >= 0 {
 			continue
 		}
 		m := msgs[i]
-		if isError, more := failed[i]; more {
-			m.IsError = isError
-			if list := said[i]; len(list) > 0 {
-				m.Content = abi.Text(strings.Join(append(list, m.Text()), "\n"))
-			}
+		if of := several[i]; of != nil {
+			m = results.Joined(of, true)
 		}
 		if out = append(out, m); marks != nil {
 			left = append(left, marks[i])

@@ -92,7 +92,7 @@ func (v *view) shrink(budget, long int) (total int) {
 		total += cost[i]
 	}
 	for i := range v.turns {
-		if words := v.turns[i].words; total > budget && len(words) > longWords && len(typedOf(words)) < len(words)/2 {
+		if words := v.turns[i].words; total > budget && isLong(words) && len(typedOf(words)) < len(words)/2 {
 			resize(i, 2)
 		}
 	}
