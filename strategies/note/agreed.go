@@ -1,6 +1,10 @@
 package note
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
 
 // A list of what has to hold is a person's once they agreed to it, whoever wrote it down.
 
@@ -57,21 +61,23 @@ type criterion struct{ heading, text string }
 // the text says.
 func criteria(text string, boxes bool) (list []criterion, rest string) {
 	var others strings.Builder
-	var titles [maxLevels + 1]string      // of the headings that a line stands under, by their level
+	var titles [maxLevels + 2]string      // of the headings that a line stands under, by their level
 	title, under, fenced := "", "", false // the heading of the entries that follow, and with that above it
 	for raw := range strings.Lines(text) {
 		line := strings.TrimSpace(raw)
 		fenced = fenced != isFence(line)
 		_, item := listItem(line)
 		if _, ok := heading(line); !fenced && (ok || !item && strings.HasSuffix(plain(line), ":")) {
+			level := len(line) - len(strings.TrimLeft(line, "#"))
+			if level == 0 || level > maxLevels { // a line of its own stands under all of them
+				level = maxLevels + 1
+			}
 			title = bareTitle(line)
+			titles[level] = title
+			clear(titles[level+1:])
 			under = title
-			if level := len(line) - len(strings.TrimLeft(line, "#")); level > 0 && level <= maxLevels {
-				titles[level] = title
-				clear(titles[level+1:])
-				if above := titles[level-1]; level > 2 && above != "" {
-					under = above + ": " + title
-				}
+			if above := lists.Filter(titles[min(2, level):level], func(s string) bool { return s != "" }); len(above) > 0 {
+				under = above[len(above)-1] + ": " + title // the title of the whole says nothing of a part
 			}
 		} else if !fenced && (boxes && isBox(line) || item && criteriaWords.says(title+" ")) {
 			list = append(list, criterion{under, entryOf(line)})

@@ -48,6 +48,21 @@ func TestAgreedLists(t *testing.T) {
 	}
 }
 
+// TestCriteriaOfParts: criteria of several parts of a document stand each below the part that they are for.
+func TestCriteriaOfParts(t *testing.T) {
+	features.Proves(t, "A6")
+	const doc = "# Task\n\n## Parts\n\n### 1. start\n\n**Success criteria:**\n- it takes under 100 ms\n- it exits with 0\n\n" +
+		"### 2. end\n\n**Success criteria:**\n- the transcript is linked\n"
+	read := called("read", map[string]any{"path": "docs/task.md"}, doc, false)
+	text := render(session("Implement docs/task.md", read, said("Done."), "Next.", said("Yes.")), note.Options{})
+	for _, want := range []string{"(1. start: Success criteria):\n- [1] it takes under 100 ms\n- [1] it exits with 0\n",
+		"(2. end: Success criteria):\n- [1] the transcript is linked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // TestListsOfNamedFiles: acceptance criteria stand word for word where a person made those of a file binding: what was
 // read of it goes, and the list stands in each note after it. A file that nobody named binds nothing.
 func TestListsOfNamedFiles(t *testing.T) {
