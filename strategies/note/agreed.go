@@ -76,8 +76,9 @@ func criteria(text string, boxes bool) (list []criterion, rest string) {
 			titles[level] = title
 			clear(titles[level+1:])
 			under = title
-			if above := lists.Filter(titles[min(2, level):level], func(s string) bool { return s != "" }); len(above) > 0 {
-				under = above[len(above)-1] + ": " + title // the title of the whole says nothing of a part
+			above := titles[min(2, level):level] // the title of the whole says nothing of a part
+			if above = lists.Filter(above, func(s string) bool { return s != "" }); len(above) > 0 {
+				under = above[len(above)-1] + ": " + title
 			}
 		} else if !fenced && (boxes && isBox(line) || item && criteriaWords.says(title+" ")) {
 			list = append(list, criterion{under, entryOf(line)})

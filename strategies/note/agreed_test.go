@@ -51,8 +51,8 @@ func TestAgreedLists(t *testing.T) {
 // TestCriteriaOfParts: criteria of several parts of a document stand each below the part that they are for.
 func TestCriteriaOfParts(t *testing.T) {
 	features.Proves(t, "A6")
-	const doc = "# Task\n\n## Parts\n\n### 1. start\n\n**Success criteria:**\n- it takes under 100 ms\n- it exits with 0\n\n" +
-		"### 2. end\n\n**Success criteria:**\n- the transcript is linked\n"
+	const doc = "# Task\n\n## Parts\n\n### 1. start\n\n**Success criteria:**\n- it takes under 100 ms\n" +
+		"- it exits with 0\n\n### 2. end\n\n**Success criteria:**\n- the transcript is linked\n"
 	read := called("read", map[string]any{"path": "docs/task.md"}, doc, false)
 	text := render(session("Implement docs/task.md", read, said("Done."), "Next.", said("Yes.")), note.Options{})
 	for _, want := range []string{"(1. start: Success criteria):\n- [1] it takes under 100 ms\n- [1] it exits with 0\n",
