@@ -7,7 +7,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/record"
-	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -34,16 +33,10 @@ that somebody said something is known in all. A note may tell some of it all the
 				return ui.Usagef("--grep %q: %w", grep, err)
 			}
 			return f.withSession(c.Context(), e, args[0], func(s *store.Store, one *store.Session) error {
-				all, err := s.Messages(c.Context(), one.Key, store.MessageQuery{Superseded: true})
+				list, err := record.Lost(c.Context(), s, one.Key, compaction, pattern)
 				if err != nil {
 					return err
 				}
-				if compaction != "" {
-					if _, err := record.Compaction(c.Context(), s, one.Key, compaction); err != nil {
-						return err
-					}
-				}
-				list := session.Lost(c.Context(), all, compaction, pattern)
 				return show(e, f.asJSON, &ui.Lost{Session: one.Key, Losses: list}, ui.LostShown)
 			})
 		},

@@ -2,11 +2,13 @@ package record
 
 import (
 	"context"
+	"regexp"
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -42,4 +44,21 @@ func Search(
 		}
 		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
 	}
+}
+
+// Lost is [session.Lost] of a stored session. A compaction that it does not have is an error, as [Compaction] says.
+func Lost(
+	ctx context.Context, s *store.Store, key, compaction string, grep *regexp.Regexp,
+) ([]session.Loss, error) {
+	if compaction != "" {
+		if _, err := Compaction(ctx, s, key, compaction); err != nil {
+			return nil, err
+		}
+	}
+	all, err := s.Messages(ctx, key, store.MessageQuery{Superseded: true})
+	if err != nil {
+		return nil, err
+	}
+	list := session.Lost(ctx, all, compaction, grep)
+	return list, ctx.Err()
 }

@@ -24,16 +24,10 @@ func (s *history) Lost(ctx context.Context, key, grep, compaction string) ([]ses
 	if err != nil {
 		return nil, usage("lost", "grep: "+err.Error())
 	}
-	all, err := s.all(ctx, key)
-	if err != nil {
+	if _, err := s.store.Session(ctx, key); err != nil {
 		return nil, err
 	}
-	if compaction != "" {
-		if _, err := record.Compaction(ctx, s.store, key, compaction); err != nil {
-			return nil, err
-		}
-	}
-	return session.Lost(ctx, all, compaction, pattern), nil
+	return record.Lost(ctx, s.store, key, compaction, pattern)
 }
 
 // Search finds passages for a person, in all messages.

@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	"github.com/kagewasm/kagewasm/internal/record"
-	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -21,17 +20,8 @@ func (s *server) lost(ctx context.Context, by caller, in lostArguments) (string,
 		return "", usage("grep: %v", err)
 	}
 	return s.on(ctx, by, in.which, func(st *store.Store, one *store.Session, took string) (string, error) {
-		all, err := st.Messages(ctx, one.Key, store.MessageQuery{Superseded: true})
+		list, err := record.Lost(ctx, st, one.Key, in.Compaction, pattern)
 		if err != nil {
-			return "", err
-		}
-		if in.Compaction != "" {
-			if _, err := record.Compaction(ctx, st, one.Key, in.Compaction); err != nil {
-				return "", err
-			}
-		}
-		list := session.Lost(ctx, all, in.Compaction, pattern)
-		if err := ctx.Err(); err != nil {
 			return "", err
 		}
 		if len(list) == 0 {
