@@ -30,11 +30,12 @@ const (
 const numberPart = 3
 
 // Fit returns what write makes of a budget in at most budget and beside tokens.
-// What is longer is written again with less, down to least; then nothing fits.
+// What is longer is written again with less, down to least; then nothing fits. It writes nothing where not even a
+// heading has room: a counter that was stopped says so of every text.
 func Fit(
 	budget, beside, least int, count func(string) int, write func(budget int) string,
 ) (text string, fits bool) {
-	for left := budget; left >= least; {
+	for left := budget; left >= least && count(Heading) <= budget+beside; {
 		text := write(left)
 		over := count(text) - budget - beside
 		if over <= 0 {
