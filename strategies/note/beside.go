@@ -108,8 +108,8 @@ func isLong(words string) bool { return len(words) > longWords }
 // wordsNeed is what a long message of a person needs to stand whole, but for what was pasted into it, or its rules and
 // lists where that is more, in tokens.
 func (m *Memory) wordsNeed(words string, count func(string) int) int {
-	if !isLong(words) {
-		return 0 // its rules stand in the thread with it
+	if !isLong(words) { // it stands in the thread, and is shortened where there is little room
+		return needOfRules(m.bindings.of(words, bindings), count)
 	}
 	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
 }
@@ -119,7 +119,7 @@ func typedNeed(words string, count func(string) int) int {
 	if !isLong(words) {
 		return 0
 	}
-	return count(shorter(typedOf(words), sizes[0], ""))
+	return count((*usage)(nil).shorter(typedOf(words), sizes[0], ""))
 }
 
 // longNeed is what long messages of persons need to stand whole, in tokens.

@@ -7,11 +7,12 @@ import (
 
 // What tests look at by name.
 var (
+	Binds        = binds
 	Handoff      = handoff
 	Continuation = continuation
 	Quote        = quote
 	Parse        = parse
-	Shorter      = shorter
+	Shorter      = (*usage)(nil).shorter
 	Lower        = lower
 	Closing      = closing
 	LastWords    = lastWordsOf

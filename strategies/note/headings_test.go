@@ -135,7 +135,7 @@ func TestHeadingsOfAPerson(t *testing.T) {
 	for _, tc := range []struct{ why, says, want string }{
 		{"a line with a colon", "Leave these alone:\n- the table of leases\n- the clock\n\n",
 			"- [2] Leave these alone:\n- [2] the table of leases\n- [2] the clock"},
-		{"a heading", "## Out of scope\n\n- the clock\n\n", "- [2] Out of scope:\n- [2] the clock"},
+		{"a heading", "## Out of scope\n\n- the clock\n\n", "- [2] ## Out of scope\n- [2] the clock"},
 		{"two lists", "What I want:\n- tabs\n\nWhat I do not want:\n- spaces\n\n",
 			"- [2] What I want:\n- [2] tabs\n- [2] What I do not want:\n- [2] spaces"},
 		{"the same above lists of two messages", "", "- [2] Not this:\n- [2] tabs\n- [3] Not this:\n- [3] spaces"},

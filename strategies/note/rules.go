@@ -28,7 +28,8 @@ type rule struct {
 	heads bool   // the rules behind it stand under it
 	under string // the heading of an entry of a list
 	// left is how many of a message an earlier note had no room for; then there is no text.
-	left int
+	left  int
+	shown bool // the thread tells it
 	// kept is set where an earlier note had it in its list, behind where the message has it behind those.
 	kept, behind bool
 }
@@ -86,17 +87,20 @@ func bindings(words string) (list []rule) {
 			continue
 		}
 		for s := range sentences(line) {
-			if isQuestion(s) && !asksFor(s) {
-				continue
-			}
-			if said := spoken(s) + " "; bindingWords.says(said) || gives(s) || withdraws(said) {
+			if binds(s) {
 				add(s, true)
-			} else if maybeWords.says(said) {
+			} else if maybeWords.says(spoken(s)+" ") && (!isQuestion(s) || asksFor(s)) {
 				add(s, false)
 			}
 		}
 	}
 	return list
+}
+
+// binds reports whether a sentence says what must be, what was decided, who does what, or what no longer holds.
+func binds(s string) bool {
+	said := spoken(s) + " "
+	return (bindingWords.says(said) || gives(s) || withdraws(said)) && (!isQuestion(s) || asksFor(s))
 }
 
 // spoken is a sentence without the names in it whose parts may be words: of branches, files, symbols and code. A branch
@@ -151,7 +155,8 @@ func typed(words string) iter.Seq2[string, bool] {
 			if fenced {
 				continue
 			}
-			behind = behind || pasted(line) || toolcall.IsFailure(line)
+			cut := strings.Contains(line, excerpt.LeftOut) // what follows may be something else
+			behind = !cut && (behind || pasted(line) || toolcall.IsFailure(line))
 			if !yield(line, behind) {
 				return
 			}
@@ -222,8 +227,7 @@ const withdrawnIn = 2
 // maybe reports whether a rule that an earlier note kept may be none: it is worded as
 // many are that bind nothing.
 func maybe(text string) bool {
-	said := spoken(text) + " "
-	return maybeWords.says(said) && !bindingWords.says(said) && !gives(text) && !withdraws(said)
+	return maybeWords.says(spoken(text)+" ") && !binds(text)
 }
 
 // gives reports whether a sentence gives something to somebody to do: "and Dagny will
@@ -243,7 +247,7 @@ var pronouns = set.Of("I", "We", "You", "It", "They", "He", "She", "This", "That
 	"Who",
 	"What")
 
-// lost are the rules of the turns whose words are not shown whole, in order,
+// lost are the rules of the turns whose words are not shown whole, in order, but for those that are shown and hold,
 // with those that earlier notes kept.
 func (n *Note) lost(v *view) []rule {
 	list := slices.Clone(n.rules)
@@ -252,7 +256,7 @@ func (n *Note) lost(v *view) []rule {
 		if v.whole(i) || t.words == "" || t.again > 0 {
 			continue
 		}
-		list = append(list, notShown(t, n.rules, v.words(i), v.memory, n.focus)...)
+		list = append(list, rulesOf(t, n.rules, v.words(i), v.memory, n.focus)...)
 	}
 	lists.SortStable(list, inOrder)
 	list = withRules(list)
@@ -263,16 +267,20 @@ func (n *Note) lost(v *view) []rule {
 		}
 	}
 	v.seeDropped(list)
-	return withRules(unique(list))
+	told := func(r rule) bool {
+		return r.shown && !strings.Contains(r.text, takenBack) && !strings.Contains(r.text, seeMark)
+	}
+	return withRules(unique(slices.DeleteFunc(list, told)))
 }
 
-// notShown are the rules of a turn that what is shown of its words does not tell. Of words that an earlier note told
-// in part those behind the mark of what was left out are behind that note's list.
-func notShown(t *turn, kept []rule, shown string, memory *Memory, focus *Focus) (list []rule) {
+// rulesOf are the rules of a turn, and whether what is shown of its words tells them. Of words that an earlier note
+// told in part those behind the mark of what was left out are behind that note's list.
+func rulesOf(t *turn, kept []rule, shown string, memory *Memory, focus *Focus) (list []rule) {
 	before, _, cut := strings.Cut(t.words, excerpt.LeftOut)
 	for _, r := range memory.bindings.of(t.words, bindings) {
-		if r.heads || !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
+		if r.heads || !strings.Contains(r.text, excerpt.LeftOut) {
 			r.n, r.binds = t.n, r.binds || focus.bears(r.text)
+			r.shown = !r.heads && strings.Contains(shown, r.text)
 			if r.behind = cut && !strings.Contains(before, r.text); !cut || !keepsWhole(kept, r) {
 				list = append(list, r)
 			}
@@ -362,10 +370,9 @@ func oneLine(text string, runes int) string {
 	return clip.Words(clip.OneLine(clip.Head(text, 8*8*runes)), runes)
 }
 
-// rules are the lines on the rules that fit: those that surely bind, and then the others,
-// the newest messages first. Of a message the first stand there, as a list is read from its
-// beginning, and how many are left out.
-func (p *parts) rules(list []rule, budget int) []string {
+// rules are those that fit: those that surely bind, and then the others, the newest messages first, and what is left of
+// the tokens. Of a message the first stand there, as a list is read from its beginning, and how many are left out.
+func (p *parts) rules(list []rule, budget int) (kept []rule, unused int) {
 	keep, full := make([]bool, len(list)), make(map[int]bool)
 	budget -= p.count(headRules)
 	for _, binds := range []bool{true, false} {
@@ -390,26 +397,31 @@ func (p *parts) rules(list []rule, budget int) []string {
 			end = from
 		}
 	}
-	lines, told, left := []string{headRules}, false, 0
+	told, left := false, 0
 	for i, r := range list {
 		switch {
 		case r.heads && (i+1 == len(list) || !keep[i+1] || list[i+1].heads || list[i+1].n != r.n):
 		case keep[i]:
-			lines, told = append(lines, "- "+r.String()), true
+			kept, told = append(kept, r), true
 		default:
 			left += max(1, r.left)
 		}
 		if i+1 == len(list) || list[i+1].n != r.n {
 			if told && left > 0 {
-				lines = append(lines, "- "+rule{n: r.n, left: left}.String())
+				kept = append(kept, rule{n: r.n, left: left})
 			}
 			told, left = false, 0
 		}
 	}
-	if len(lines) == 1 {
+	return kept, budget
+}
+
+// ruleLines are the lines on rules.
+func ruleLines(list []rule) []string {
+	if len(list) == 0 {
 		return nil
 	}
-	return lines
+	return append([]string{headRules}, lists.Map(list, func(r rule) string { return "- " + r.String() })...)
 }
 
 // moreRules ends the line that counts the rules of a message that there is no room for.

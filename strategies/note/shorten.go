@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,67 +11,74 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
-// shorter is what is shown of a person's words in about so many characters, more
-// for the marks: their beginning and end, without what was pasted in between, or
-// the first sentence where there is little room. Nothing is cut in the middle of a
-// word, a number or an address, and every cut is marked.
-func shorter(words string, runes int, id string) string {
+// shorter is what is shown of a person's words in about so many characters, more for the marks and for what is told
+// besides: their beginning and end, without what was pasted in between, or the first sentence where there is little
+// room. Nothing is cut in the middle of a word, a number or an address, and every cut is marked.
+func (u *usage) shorter(words string, runes int, id string, besides ...place) string {
 	if utf8.RuneCountInString(words) <= runes {
 		return words
 	}
 	_, id = excerpt.Marked(words, id)
-	mark := func(gone string) string { return excerpt.Gone(gone, id, "") }
 	if short := withoutPasted(words, id); utf8.RuneCountInString(short) <= runes {
 		return short
 	}
+	mark := func(gone string) string { return excerpt.Gone(gone, id, "") }
+	if runes <= maxFirst { // the id would take more than many a sentence
+		mark = func(gone string) string {
+			n, _ := excerpt.Marked(gone, "")
+			return excerpt.Mark(utf8.RuneCountInString(gone)+n, "", "")
+		}
+	}
+	return withParts(words, together(u.partsOf(words, runes, mark), besides), mark)
+}
+
+// partsOf are the places of words that are shown in about so many characters.
+func (u *usage) partsOf(words string, runes int, mark func(gone string) string) []place {
+	if list := typedPlaces(words); len(list) > 0 && utf8.RuneCountInString(typedOf(words)) <= runes {
+		return list
+	}
 	if runes <= maxFirst {
-		said, before := firstTold(words, runes)
-		return before + withParts(words, besideFirst(words, said, runes), mark)
+		return u.besideFirst(words, u.firstTold(words, runes), runes)
 	}
-	if parts := betweenEnds(words, runes); len(parts) > 2 {
-		return withParts(words, parts, mark)
+	if parts := u.betweenEnds(words, runes); len(parts) > 2 {
+		return parts
 	}
-	head := excerpt.Head(clip.First(words, runes*2/3))
-	tail := excerpt.Tail(clip.Last(words[len(head):], runes/3))
-	gone := words[len(head) : len(words)-len(tail)]
-	if len(gone) <= len(mark(gone)) {
-		return words // nothing is gained
-	}
-	plainly := joinedLines(head, mark(gone), tail)
-	before, heading, after := atHeading(words, len(head), len(words)-len(tail))
+	head := len(excerpt.Head(clip.First(words, runes*2/3)))
+	tail := len(words) - len(excerpt.Tail(clip.Last(words[head:], runes/3)))
+	plainly := []place{{to: head}, {from: tail, to: len(words)}}
+	before, heading, after := atHeading(words, head, tail)
 	if heading == "" || len(before) <= len(mark(before)) {
 		return plainly
 	}
-	under, more := joinedLines(head, mark(before), heading, after+tail), maxBefore
-	if behind := mark(after); len(after) > len(behind) {
-		under, more = joinedLines(head, mark(before), heading, behind, tail), 2*maxBefore
+	from := head + len(before)
+	under, more := []place{{to: head}, {from: from, to: len(words)}}, maxBefore
+	if len(after) > len(mark(after)) {
+		under, more = []place{{to: head}, {from: from, to: tail - len(after)}, {from: tail, to: len(words)}}, 2*maxBefore
 	}
-	if utf8.RuneCountInString(under) > runes+more {
+	if utf8.RuneCountInString(withParts(words, under, mark)) > runes+more {
 		return plainly
 	}
 	return under
 }
 
-// firstTold is the first sentence of a person's words that is no small talk, at most so many characters of it, and the
-// mark of what stands before it.
-func firstTold(words string, runes int) (said, before string) {
-	first := ""
-	for line := range strings.SplitSeq(strings.TrimSpace(words), "\n") {
-		if strings.Contains(line, excerpt.LeftOut) || first != "" && pasted(line) {
+// firstTold is the first sentence of a person's words that is no small talk, and not said again and again, at most so
+// many characters of it.
+func (u *usage) firstTold(words string, runes int) (said string) {
+	for line, printed := range typed(words) {
+		if strings.Contains(line, excerpt.LeftOut) || printed {
 			continue
 		}
-		for s := range sentences(strings.TrimSpace(line)) {
-			s = clip.First(s, runes)
-			switch {
-			case !smallTalk(s):
-				return s, before
-			case first == "":
-				first = s
+		for s := range sentences(line) {
+			if s = clip.First(s, runes); !smallTalk(s) && u.novelty(s) >= staleUnder {
+				return s
 			}
-			before = "[...] "
+			said = cmp.Or(said, s)
 		}
 	}
-	return first, ""
+	if said == "" { // nobody typed a word of it
+		said, _, _ = strings.Cut(strings.TrimSpace(words), "\n")
+	}
+	return clip.First(strings.TrimSpace(said), runes)
 }
 
 // joinedLines are texts on lines of their own, without those that are blank.

@@ -30,6 +30,7 @@ var sizes = []int{6000, 2400, 1200, 400, maxFirst, 0}
 type view struct {
 	turns   []turn
 	size    []int      // of the words, a place in sizes
+	besides [][]place  // of the words, what is shown whatever their size
 	came    [][]string // the lines on what came of it, empty where one is not shown
 	said    []string   // the words of the agent, empty where they are not shown
 	binds   []bool     // the words bind what follows, correct what was done, or bear on what is asked for
@@ -38,6 +39,7 @@ type view struct {
 	count   func(string) int
 	focus   *Focus
 	memory  *Memory
+	usage   *usage // of their words, once one of them is shortened
 	stood   string // what is told of how it stood at the end
 	alone   bool   // nobody can search what is left out
 	tight   bool   // there is no room to say what its marks are
@@ -50,7 +52,7 @@ func show(
 	turns []turn, focus *Focus, memory *Memory, budget, long int, tight, repeats bool, count func(string) int,
 ) *view {
 	v := &view{turns: turns, tight: tight, repeats: repeats && !tight, size: make([]int, len(turns)),
-		came: make([][]string, len(turns)), said: make([]string, len(turns)),
+		besides: make([][]place, len(turns)), came: make([][]string, len(turns)), said: make([]string, len(turns)),
 		count: count, focus: focus, memory: memory}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
@@ -107,7 +109,7 @@ func (v *view) shrink(budget, long int) (total int) {
 		}{
 			{1, 0, false, false}, {2, 0, false, false}, {3, 0, false, false}, {least, 0, false, true},
 			{1, 0, true, false}, {2, 0, true, false}, {3, 0, true, false},
-			{4, 0, false, false}, {least, 40, false, false}, {4, 0, true, false},
+			{4, 0, false, false}, {4, 0, true, false}, {least, 40, false, false},
 			{least, 20, false, false}, {least, 40, true, false}, {least, 0, false, false}, {least, 0, true, false},
 		} {
 			for i := range v.turns {
@@ -425,7 +427,11 @@ func (v *view) words(i int) string {
 	if t.cut && sizes[v.size[i]] > maxFirst {
 		return t.words // it was cut before
 	}
-	return shorter(t.words, sizes[v.size[i]], t.id)
+	size := sizes[v.size[i]]
+	if v.usage == nil && len(t.words) > size {
+		v.usage = usageOf(v.turns)
+	}
+	return v.usage.shorter(t.words, size, t.id, v.besides[i]...)
 }
 
 // price is what the head and the words of a turn cost, in tokens.

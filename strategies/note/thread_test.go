@@ -3,6 +3,7 @@ package note_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +23,31 @@ func thread(text string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(part, note.AboutThread), "\n")
 }
 
-// rulesIn are the entries under the rules of a note.
+// rulesIn are the rules of shortened messages as a note has them: in the words of the message between two marks, and
+// in the list behind the thread, with the number of the message.
 func rulesIn(text string) string {
+	var list []string
+	for _, turn := range turnRE.FindAllStringSubmatch(thread(text)+"\n", -1) {
+		if !strings.Contains(turn[2], note.LeftOut) {
+			continue
+		}
+		for line := range strings.Lines(turn[2]) {
+			said, quoted := strings.CutPrefix(strings.TrimSpace(line), "> ")
+			if quoted && !strings.Contains(said, note.LeftOut) && !strings.Contains(said, "holds millions.") {
+				list = append(list, "- ["+turn[1]+"] "+strings.TrimPrefix(said, "- "))
+			}
+		}
+	}
 	_, part, _ := strings.Cut(text, note.HeadRules+"\n")
 	part, _, _ = strings.Cut(part, "\n\n")
-	return part
+	for line := range strings.Lines(part) {
+		list = append(list, strings.TrimSuffix(line, "\n"))
+	}
+	return strings.Join(list, "\n")
 }
+
+// turnRE is a turn of a thread: its number and what stands below.
+var turnRE = regexp.MustCompile(`(?m)^\[(\d+)\].*\n((?:[->] ?.*\n)*)`)
 
 // quoted is a person's text as the thread has it.
 func quoted(text string) string {

@@ -311,8 +311,10 @@ func (n *Note) body(p parts, budget, extra, beside int, reasons, alone bool) (b 
 	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))
 	p.left -= asked
 	rules := p.share(rulesShare)
-	b.rules = p.rules(n.lost(v), rules+beside-b.beside) // they go last: before what was done with them
-	cost := p.count(strings.Join(b.rules, "\n"))
+	kept, free := p.rules(n.lost(v), rules+beside-b.beside)
+	others, cost := tellRules(v, kept, free)
+	b.rules = ruleLines(others) // they go last: before what was done with them
+	cost += p.count(strings.Join(b.rules, "\n"))
 	b.beside += max(0, cost-rules)
 	p.left -= min(cost, rules)
 	loaded, files := loadedRoom(budget)
