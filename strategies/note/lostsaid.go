@@ -21,8 +21,8 @@ type statement struct {
 }
 
 // statements are what else persons said: each sentence that says something, and is neither a question nor the answer
-// to one alone. No list of words knows all that binds. Of the same words said again the last count. The most particular come
-// first.
+// to one alone. No list of words knows all that binds. Of the same words said again the last count. The most particular
+// come first.
 func (l *losses) statements(person map[string]bool, rules map[string][]string) {
 	var list []statement
 	for i := range l.gone {

@@ -168,7 +168,7 @@ func pasted(line string) bool {
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
 	letters := 0
 	for _, r := range bare {
-		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' { // a vowel is a mark in Hindi
+		if unicode.IsLetter(r) || r == ' ' {
 			letters++
 		}
 	}
