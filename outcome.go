@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/filelist"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -168,7 +169,7 @@ func bareWishes(l *look, list []hooks.Wish) []hooks.Wish {
 
 // taken writes a plan that was applied into the report.
 func taken(l *look, r *Report, o outcome, a *attempt) {
-	files := a.read.Files().Merged()
+	files := cumulative(a)
 	r.Compacted, r.Strategy, r.Source, r.Files = true, o.planned.strategy, &a.plan.Source, &files
 	r.Summary = strings.Join(append([]string{a.note}, a.more...), "\n\n")
 	r.AuditSummary = a.plan.AuditSummary
@@ -189,6 +190,28 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	}
 	r.Pruned.took(slices.Concat(a.Edited, a.Bare), saved)
 	r.Pruned.Thinking = slices.Concat(r.Pruned.Thinking, a.Bare)
+}
+
+// cumulative returns the files that were read and modified in what goes and before it, and notes them on the summary:
+// the next compaction goes on with them, whatever its text had room for.
+func cumulative(a *attempt) abi.Files {
+	files, added := a.read.Files(), set.Of(a.Inserted...)
+	for i := range a.Messages {
+		if m := &a.Messages[i]; !added[m.ID] { // an earlier summary that stays
+			earlier := filelist.Of(m)
+			deleted := lists.Filter(earlier.Deleted, func(f string) bool { return !slices.Contains(files.Modified, f) })
+			files = abi.Files{Read: slices.Concat(files.Read, earlier.Read),
+				Modified: slices.Concat(files.Modified, earlier.Modified), Deleted: slices.Concat(files.Deleted, deleted)}
+		}
+	}
+	files = files.Merged()
+	for i := range a.Messages {
+		if m := &a.Messages[i]; m.Kind == abi.KindSummary && added[m.ID] {
+			m.Meta = filelist.Meta(files)
+			break
+		}
+	}
+	return files
 }
 
 // firstKept returns the id of the first message that a model still sees behind the note, "" where none is there.

@@ -28,6 +28,10 @@ func TestMergedFiles(t *testing.T) {
 			abi.Files{Read: []string{"/w/main.go", "n.go", "ain.go"}},
 			abi.Files{Read: []string{"/w/main.go", "ain.go", "n.go"}},
 		},
+		"deleted by another name": {
+			abi.Files{Modified: []string{"/w/x/a.go", "b.go"}, Deleted: []string{"a.go"}},
+			abi.Files{Modified: []string{"/w/x/a.go", "b.go"}, Deleted: []string{"/w/x/a.go"}},
+		},
 		"none": {},
 	} {
 		t.Run(name, func(t *testing.T) {

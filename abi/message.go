@@ -139,8 +139,8 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 }
 
 // Meta is free-form data about a message. Hosts and operators mark messages
-// here; the engine knows [MetaAlwaysKeep] and passes the rest through. What
-// plugins pin stands elsewhere, see [Keepers].
+// here; the engine knows [MetaAlwaysKeep], has the [Files] of a record stand under "files" of its
+// summary, and passes the rest through. What plugins pin stands elsewhere, see [Keepers].
 type Meta map[string]json.RawMessage
 
 // MetaAlwaysKeep is the Meta key that pins a message: a JSON true keeps it

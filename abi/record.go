@@ -68,17 +68,20 @@ type Record struct {
 	Notes string `json:"notes,omitempty"`
 }
 
-// Files are paths, in the order of their first mention.
+// Files are paths, sorted: those that were read, and those that were modified, which are created, changed, moved or
+// deleted.
 type Files struct {
 	Read     []string `json:"read"`
 	Modified []string `json:"modified"`
+	// Deleted are those of Modified that are not there any more.
+	Deleted []string `json:"deleted,omitempty"`
 }
 
 // Merged returns the files with one name each. A relative name is dropped where
 // exactly one whole path ends in it. What was modified is not listed as read.
 func (f Files) Merged() Files {
 	whole := make(map[string]string) // by what a path ends in; "" where two do
-	for _, list := range [][]string{f.Read, f.Modified} {
+	for _, list := range [][]string{f.Read, f.Modified, f.Deleted} {
 		for _, name := range list {
 			if name = path.Clean(name); !path.IsAbs(name) {
 				continue
@@ -107,7 +110,7 @@ func (f Files) Merged() Files {
 		return out
 	}
 	modified := named(f.Modified, nil)
-	return Files{Read: named(f.Read, modified), Modified: modified}
+	return Files{Read: named(f.Read, modified), Modified: modified, Deleted: named(f.Deleted, nil)}
 }
 
 // MarshalJSON writes the lists as lists even where they are nil.

@@ -79,8 +79,7 @@ func (s Summarize) Prepare(v *View, b Budget) (*Preparation, error) {
 	p.TokensBefore, p.TokensPruned = v.Total, v.Total
 	p.Window, p.StartsAt, p.Target = v.Window, v.Upper, v.Target
 	if b.Read != nil {
-		files := b.Read(c.gone, c.edits).Files().Merged()
-		p.Files = abi.Files{Read: append(p.Files.Read, files.Read...), Modified: append(p.Files.Modified, files.Modified...)}
+		p.Files = b.Read(c.gone, c.edits).Files().Merged()
 	}
 	return p, nil
 }

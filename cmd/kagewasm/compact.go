@@ -139,6 +139,7 @@ func (f *compactFlags) do(ctx context.Context, e env, path string, progress *ui.
 		}}
 	req := f.request(path, session, model, tools.Tokens, sink)
 	run.Begin(&req)
+	req.Messages = withFiles(ctx, f, e, run, req.Messages)
 	listen(&opts, run)
 	if busy != nil { // what changes nothing may go on, and is recorded beside nothing
 		if is, err := due(ctx, opts, req); is || err != nil {

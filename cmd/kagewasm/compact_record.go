@@ -139,6 +139,16 @@ func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kep
 // earlier is what earlier compactions of the session took away, of the store that the run
 // would be recorded in.
 func earlier(ctx context.Context, f *compactFlags, e env, run *record.Run) ([]session.StoredMessage, error) {
+	s, err := readStore(ctx, f, e)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	defer s.Close()
+	return run.Earlier(ctx, s)
+}
+
+// readStore opens the store that the run would be recorded in, nil where there is none.
+func readStore(ctx context.Context, f *compactFlags, e env) (*store.Store, error) {
 	if f.noRecord || f.state == state.InMemory {
 		return nil, nil
 	}
@@ -146,11 +156,24 @@ func earlier(ctx context.Context, f *compactFlags, e env, run *record.Run) ([]se
 	if ui.ExitCode(err) == ui.ExitUsage {
 		return nil, nil // no session was ever kept
 	}
-	if err != nil {
-		return nil, err
+	return s, err
+}
+
+// withFiles are messages with the files that earlier records of the session list. Without the store they are as they
+// came: a summary names most of them too.
+func withFiles(ctx context.Context, f *compactFlags, e env, run *record.Run, msgs []abi.Message) []abi.Message {
+	if !record.LackFiles(msgs) {
+		return msgs
+	}
+	s, err := readStore(ctx, f, e)
+	if err != nil || s == nil {
+		return msgs
 	}
 	defer s.Close()
-	return run.Earlier(ctx, s)
+	if known, err := run.Files(ctx, s, msgs); err == nil {
+		return known
+	}
+	return msgs
 }
 
 // listen notes the events of a compactor.

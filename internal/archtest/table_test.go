@@ -47,6 +47,7 @@ var layout = []row{
 	{pattern: "internal/clip", std: true, tool: true},
 	{pattern: "internal/media", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/excerpt", std: true, tool: true},
+	{pattern: "internal/filelist", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/near", std: true, tool: true},
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},

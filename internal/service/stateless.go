@@ -165,6 +165,9 @@ func (s *compactions) once(ctx context.Context, in *Once, wanted func(*Agent) bo
 		AgentPath: path, Model: o.agent.Model.Name(), ContextWindow: o.agent.Window}}
 	if o.req, err = s.request(ctx, in, host, o.agent, o.run); err == nil {
 		o.run.Begin(&o.req)
+		if in.Record && record.LackFiles(o.req.Messages) {
+			o.req.Messages, err = o.run.Files(ctx, s.store, o.req.Messages)
+		}
 	}
 	has := func() []session.StoredMessage { return record.Stored(&all) }
 	o.req.Search = record.Search(has, func(ctx context.Context) ([]session.StoredMessage, error) {

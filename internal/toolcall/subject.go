@@ -48,7 +48,8 @@ func IsCommandKey(key string) bool {
 func IsPathKey(key string) bool {
 	switch key {
 	case "file_path", "path", "filename", "file", "filepath", "notebook_path", "target_file",
-		"absolute_path", "relative_path", "file_name", "directory", "dir_path":
+		"absolute_path", "relative_path", "file_name", "directory", "dir_path", "filePath", "absolutePath", "targetFile",
+		"paths", "files", "file_paths", "filePaths", "filenames":
 		return true
 	}
 	return false

@@ -78,6 +78,7 @@ var recordFields = []field[*abi.Record]{
 var filesFields = []field[*abi.Files]{
 	{"read", func(d *decoder, f *abi.Files) { f.Read = texts(d) }},
 	{"modified", func(d *decoder, f *abi.Files) { f.Modified = texts(d) }},
+	{"deleted", func(d *decoder, f *abi.Files) { f.Deleted = texts(d) }},
 }
 
 var receiptFields = []field[*abi.Receipt]{

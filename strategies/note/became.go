@@ -57,7 +57,8 @@ type passedCheck struct {
 func (n *Note) becomes() *became {
 	b := n.since
 	b.gone = n.names.Gone()
-	b.there = lists.Filter(n.Files().Modified, func(f string) bool { _, gone := b.gone[f]; return !gone })
+	files := n.Files()
+	b.there = lists.Filter(files.Modified, func(f string) bool { return !slices.Contains(files.Deleted, f) })
 	b.goneSince = b.lastDeleted()
 	for _, t := range n.todos.list {
 		if t.state == 'x' && len(t.text) >= minTodo {

@@ -137,32 +137,6 @@ func correction(words string) string {
 	return ""
 }
 
-// statements are what else persons said: each sentence that says something, and is neither a question nor the answer to
-// one alone. No list of words knows all that binds. Of the same words said again the last count.
-func (l *losses) statements(person map[string]bool, rules map[string][]string) {
-	var list []Loss
-	for i := range l.gone {
-		m := &l.gone[i]
-		words := m.Words()
-		if !person[m.ID] || len(words) > maxPasted {
-			continue
-		}
-		for line, printed := range typed(words) {
-			bare, _ := listItem(line)
-			if printed || isHeading(line) {
-				continue
-			}
-			for s := range sentences(plain(bare)) {
-				told := slices.ContainsFunc(rules[m.ID], func(r string) bool { return strings.Contains(r, s) })
-				if !told && isStatement(s) {
-					list = append(list, Loss{LostStatement, m.ID, clip.CutChars(s, maxEntry, "...")})
-				}
-			}
-		}
-	}
-	l.lastOf(list)
-}
-
 // isStatement reports whether a sentence of a person says something by itself.
 func isStatement(s string) bool {
 	bare := strings.TrimFunc(lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
@@ -175,25 +149,33 @@ func isStatement(s string) bool {
 // minStatement is how long a sentence is that says something, in characters.
 const minStatement = 4
 
-// decisions are what the agent decided, and gave reasons for, and then what it found.
+// promises reports whether a sentence says what an agent binds itself to, and not only what it is about to look at.
+func promises(s string) bool { return wills().MatchString(s) && isClaim(s) }
+
+// decisions are what the agent decided, and gave reasons for, then what it promised, and then what it found.
 func (l *losses) decisions() (told map[string][]string) {
-	var weighty, rest []Loss
+	var weighty, promised, rest []Loss
 	told = make(map[string][]string)
 	for i := range l.gone {
 		m := &l.gone[i]
 		if m.Role != abi.RoleAssistant {
 			continue
 		}
-		for _, f := range sentencesThat(m.Text(), func(s string) bool { return isWeighty(s+" ") || isFinding(s) }) {
+		for _, f := range sentencesThat(m.Text(), func(s string) bool {
+			return isWeighty(s+" ") || isFinding(s) || len(m.ToolCalls) == 0 && promises(s)
+		}) {
 			told[m.ID] = append(told[m.ID], f.text)
-			if one := (Loss{LostDecision, m.ID, f.String()}); f.weighs() {
+			switch one := (Loss{LostDecision, m.ID, f.String()}); {
+			case promises(f.text):
+				promised = append(promised, one)
+			case f.weighs():
 				weighty = append(weighty, one)
-			} else {
+			default:
 				rest = append(rest, one)
 			}
 		}
 	}
-	l.list = append(l.list, slices.Concat(weighty, rest)...)
+	l.list = append(l.list, slices.Concat(weighty, promised, rest)...)
 	for id := range told {
 		l.said[id] = true
 	}

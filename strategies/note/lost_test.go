@@ -238,7 +238,7 @@ func TestLostStatements(t *testing.T) {
 }
 
 // TestLostClaims: what the agent committed to when it spoke to people stands before failures and files too: what it
-// decided and gave reasons for first, then what else it said, and not what it announced.
+// decided and promised first, then what else it said, and not what it announced.
 func TestLostClaims(t *testing.T) {
 	features.Proves(t, "N14")
 	calls := words("a0", abi.RoleAssistant, "I look at the store and its tests first.")
@@ -249,16 +249,18 @@ func TestLostClaims(t *testing.T) {
 	for i, text := range []string{"I'll store amounts as integer cents, floats would drift.",
 		"I promise to add the rollback script before the release.", "We settle on zstd level 3.",
 		"Decided: I keep the retry count at 3 because the gateway bans after 4.", "Looking.", "Let me read the tests.",
-		"Great idea!", "Shall I go on with that then?", "I'll store amounts as integer cents, since floats would drift."} {
+		"Great idea!", "Shall I go on with that then?", "I'll store amounts as integer cents, since floats would drift.",
+		"Amounts are integer cents now."} {
 		says = append(says, words(fmt.Sprint("a", i+1), abi.RoleAssistant, text))
 	}
-	decided := []string{"a4: Decided: I keep the retry count at 3 because the gateway bans after 4.",
+	decided := []string{"a2: I promise to add the rollback script before the release.", "a3: We settle on zstd level 3.",
+		"a4: Decided: I keep the retry count at 3 because the gateway bans after 4.",
+		"a1: I'll store amounts as integer cents, floats would drift.",
 		"a9: I'll store amounts as integer cents, since floats would drift."}
 	if got := lossesOf(t, note.LostDecision, says...); !slices.Equal(got, decided) {
 		t.Errorf("decided: %q, want %q", got, decided)
 	}
-	claimed := []string{"a1: I'll store amounts as integer cents, floats would drift.",
-		"a2: I promise to add the rollback script before the release.", "a3: We settle on zstd level 3."}
+	claimed := []string{"a10: Amounts are integer cents now."}
 	if got := lossesOf(t, note.LostClaim, says...); !slices.Equal(got, claimed) {
 		t.Errorf("claimed: %q, want %q", got, claimed)
 	}
@@ -269,7 +271,7 @@ func TestLostInOrder(t *testing.T) {
 	features.Proves(t, "N14")
 	msgs := append(session("Mend it.", run("go test ./store", "Exit code 1\n--- FAIL: TestSweep (0.01s)", true)),
 		words("u1", abi.RoleUser, "thanks!"), words("u2", abi.RoleUser, "Go with the blue one."),
-		words("u3", abi.RoleUser, "Never touch prod.cfg."), words("a1", abi.RoleAssistant, "We settle on zstd level 3."),
+		words("u3", abi.RoleUser, "Never touch prod.cfg."), words("a1", abi.RoleAssistant, "The build takes four minutes."),
 		words("a2", abi.RoleAssistant, "I chose SQLite over DuckDB because there is one writer."))
 	s := note.Session{Messages: msgs, Gone: make([]bool, len(msgs))}
 	for i := range msgs {

@@ -269,10 +269,7 @@ func byCall(msgs []abi.Message) map[string]*abi.Message {
 // Files returns what tool calls read and modified, sorted, cumulative over
 // earlier compactions, whole paths where they are known. What was modified is not
 // listed as read.
-func (n *Note) Files() abi.Files {
-	read, modified := n.names.Files()
-	return abi.Files{Read: read, Modified: modified}
-}
+func (n *Note) Files() abi.Files { return n.names.Files() }
 
 // empty reports whether there is nothing to say.
 func (n *Note) empty() bool {

@@ -67,6 +67,10 @@ const (
 	someTalk, mostTalk      = 6, 12
 	mostSpoken, leastSpoken = 1, 60
 
+	// modifiedPart is the part of a note, one of so many, that is held for the files which were changed: what the agent
+	// said comes behind them.
+	modifiedPart = 4
+
 	// questionsShare is how much of a note goes to what the agent answered where persons asked and nothing else came
 	// of it.
 	questionsShare = 3
@@ -246,7 +250,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	recall := n.transcript(o.Recall)
 	p.put(append([]string{intro}, recall...)...)
 	failed := n.failedMost(budget)
-	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), n.namesMost())+failed-extra.thread, extra.lists,
+	files := min(n.names.ModifiedNeed(o.Count), budget/modifiedPart)
+	most := max(n.namesMost(), files)
+	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), most)+failed-extra.thread, files, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
 	b := n.body(p, budget, extra.thread, max(o.Beside/2, o.Beside-needOf(n.failed)), summary == "", len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
@@ -269,7 +275,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	more.failed, untold = p.failures(n.failed, strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
 		beside, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
-	unnamed := max(0, p.left-n.namesMost())
+	unnamed := max(0, p.left-most)
 	p.left -= unnamed
 	lent := max(0, min(extra.names, budget/namesPart)-p.left)
 	p.left += lent

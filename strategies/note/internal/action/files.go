@@ -224,16 +224,22 @@ func (n *named) add(use Use, names ...string) {
 // patterns are the characters of a path that names no file by itself.
 const patterns = "*?$`{\n"
 
-// filesOf reads what a command does to files.
-func filesOf(c *toolcall.Command) named {
+// filesOf reads what a command of a script does to files.
+func filesOf(c *toolcall.Command, script string) named {
 	n := named{dir: c.Dir}
 	words := c.Words
 	if len(words) > 2 && words[0] == "git" && (words[1] == "rm" || words[1] == "mv") {
 		words = words[1:]
 	}
+	for k := min(2, len(words)-1); k > 0; k-- {
+		if rest, ok := wrappers.cut(strings.Join(words[:k], " ")); ok && rest == "" {
+			words = words[k:]
+		}
+	}
 	if len(words) > 0 {
 		n.program(words[0], words[1:])
 	}
+	n.add(Created, opened(ran(c, script))...)
 	n.add(Created, c.Writes...)
 	n.add(Edited, c.Appends...)
 	return n
@@ -267,6 +273,8 @@ func (n *named) program(name string, args []string) {
 		n.add(Read, edited(args)...)
 	case shows[name]:
 		n.add(Read, names...)
+	default:
+		n.changes(name, args)
 	}
 }
 

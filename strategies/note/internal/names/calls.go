@@ -63,13 +63,16 @@ func outputWorthOf(a *action.Action, changed map[string]bool) float64 {
 }
 
 // subject ranks the file that a call is about.
-func (b *builder) subject(file string, u use) {
+func (b *builder) subject(file string, u use) { used(b, file, weightCall, u) }
+
+// used ranks a file that something is done to.
+func used(b *builder, file string, weight float64, u use) {
 	scanPath(file, func(name string, c class) {
 		if c == path {
-			b.mention(name, c, weightCall, u)
+			b.mention(name, c, weight, u)
 			b.items[name].given = true
 		} else {
-			b.mention(name, c, weightCall, mentioned)
+			b.mention(name, c, weight, mentioned)
 		}
 	})
 }
@@ -115,10 +118,8 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	for i := range a.Files {
 		switch f := &a.Files[i]; {
 		case b.pruned != "": // the call stays, and tells it
-		case f.Use != action.Read && o.Passed, f.Use == action.Deleted && !o.Failed:
+		case f.Use != action.Read && changes(a, text, o), f.Use == action.Deleted && !o.Failed:
 			b.change(f, isNew(a, f) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
-		case f.Use == action.Created && !o.Failed:
-			writtenAgain(b.items[escaped(f.Path)], b.at) // whether it was written is not known
 		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
 			b.subject(f.Path, read)
 		}
@@ -135,11 +136,10 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 	}
 }
 
-// writtenAgain takes back that a file was deleted by the call that wrote it after that.
-func writtenAgain(it *item, at int) {
-	if it != nil && it.facts.deleted && it.facts.at == at {
-		it.facts.deleted = false
-	}
+// changes reports whether a call changed its files as far as its result tells. Few harnesses say how a command ended,
+// and one that writes says nothing where it did: where nothing tells of a failure the files count.
+func changes(a *action.Action, text string, o outcome.Outcome) bool {
+	return o.Passed || a.Script != "" && !o.Failed && !o.Told && !o.Stopped && !outcome.Rejected(text)
 }
 
 // made notes folders that were made: those that were deleted before are there again.
@@ -241,5 +241,9 @@ func (b *builder) file(name string) *item {
 			it = b.items[found]
 		}
 	})
+	if it == nil && name != "" && len(name) <= maxName && !strings.ContainsFunc(name, notInPaths) { // one word: "stamp"
+		it = b.mention(escaped(name), path, weightCall, modified)
+		it.given = true
+	}
 	return it
 }

@@ -78,7 +78,7 @@ func TestFilesWithBlanks(t *testing.T) {
 		"not ../lib/queue_x.go."))
 	for round := range 4 {
 		l := build(msgs)
-		_, modified := l.Files()
+		modified := l.Files().Modified
 		if !slices.Equal(modified, files) {
 			t.Errorf("round %d: %q", round, modified)
 		}

@@ -3,6 +3,7 @@ package names
 import (
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -32,7 +33,7 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 		}
 	}
 	left := budget - count(Heading+"\n"+n.Root)
-	tools := l.toolLine(left/10, count)
+	tools := l.toolLine(left/toolsPart, count)
 	left -= count(tools)
 	shown := make(map[string]bool)
 	for _, text := range []string{tools, said} {
@@ -60,9 +61,26 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	return n
 }
 
+// toolsPart is the part of the room for names, one of so many, that tools may take.
+const toolsPart = 10
+
 // Files returns what tool calls read and modified, whole paths where they are
-// known, sorted. What was modified is not listed as read.
-func (l *Names) Files() (read, modified []string) { return l.files[0], l.files[1] }
+// known, sorted. What was modified is not listed as read; what of it was deleted or moved away is listed so as well.
+func (l *Names) Files() abi.Files { return l.files }
+
+// ModifiedNeed is about the room for names with which the list of files that were modified is whole, in tokens: they
+// have half of a little room.
+func (l *Names) ModifiedNeed(count func(string) int) (tokens int) {
+	for _, it := range l.names {
+		if it.use == modified {
+			tokens += count(listSeparator+it.name) + count(it.facts.String())
+		}
+	}
+	if tokens == 0 {
+		return 0
+	}
+	return changedPart*(tokens+count(headModified)+1)*toolsPart/(toolsPart-1) + 2*count(Heading)
+}
 
 // Changed is the number of the message, counted from one among those that were read, with the last change of a file
 // that was modified; more than there are of those where the call of it stays.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/filelist"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -24,7 +25,7 @@ type Names struct {
 	failures []Failure           // newest last
 	failed   int                 // how many different ones there were
 	checks   map[string]unpassed // of failures that ran nothing else
-	files    [2][]string         // read, modified
+	files    abi.Files           // that calls read and modified
 	changes  map[string]int      // the number of the message with the last change of a modified file, from one
 	root     string              // folder that paths are relative to, or ""
 	unlisted [numLists]bool      // lists of earlier notes had more files than they named
@@ -259,6 +260,7 @@ func (b *builder) message(m *abi.Message, origin abi.Origin) {
 	switch {
 	case m.Kind == abi.KindSummary:
 		b.summary(text)
+		recorded(b, filelist.Of(m))
 	case m.Role == abi.RoleTool:
 		b.result(m, text)
 	case origin == abi.FromExample: // of another task
@@ -460,25 +462,32 @@ func foldersNotRead(items []*item) {
 
 // files lists the files that were read and those that were modified, whole
 // paths where the root is known.
-func files(items []*item, root string) (lists [2][]string, changes map[string]int) {
-	seen, changes := make(map[string]use), make(map[string]int)
+func files(items []*item, root string) (f abi.Files, changes map[string]int) {
+	seen, gone, changes := make(map[string]use), make(map[string]bool), make(map[string]int)
 	for _, it := range items {
-		if it.class != path || it.use == mentioned || it.facts.gone() {
+		if it.class != path || it.use == mentioned {
 			continue
 		}
 		name := unescaped(it.name)
 		if root != "" && strings.IndexByte("/~$", name[0]) < 0 && !isWindows(name) {
 			name = slash.Join(root, name)
 		}
-		if seen[name] = max(seen[name], it.use); it.use == modified {
-			changes[name] = max(changes[name], it.facts.at)
+		if seen[name] = max(seen[name], it.use); it.use == modified && it.facts.at >= changes[name] {
+			changes[name], gone[name] = it.facts.at, it.facts.gone()
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		k := seen[name] - read
-		lists[k] = append(lists[k], name)
+		switch {
+		case seen[name] == read:
+			f.Read = append(f.Read, name)
+		case gone[name]:
+			f.Deleted = append(f.Deleted, name)
+			fallthrough
+		default:
+			f.Modified = append(f.Modified, name)
+		}
 	}
-	return lists, changes
+	return f, changes
 }
 
 // isImport reports whether an item is one by which code imports other code, or a package, and no file that lies there.

@@ -73,6 +73,28 @@ func (b *builder) summary(text string) {
 	}
 }
 
+// recorded takes over the files that the record of an earlier compaction has: its note may have had no room for all.
+func recorded(b *builder, f abi.Files) {
+	if b.nameless {
+		return
+	}
+	for _, file := range f.Read {
+		used(b, file, weightOutput, read)
+	}
+	deleted := set.Of(f.Deleted...)
+	for _, file := range f.Modified {
+		used(b, file, weightOutput, modified)
+		it := b.items[escaped(file)]
+		if it == nil {
+			continue
+		}
+		if it.facts == (facts{}) {
+			it.facts.edits = 1 // how often is not known
+		}
+		it.facts.deleted = deleted[file] && it.facts.moved == ""
+	}
+}
+
 // wereWritten is asWritten in earlier versions.
 const wereWritten = ", or as they were written"
 

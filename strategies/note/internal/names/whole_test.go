@@ -192,7 +192,7 @@ func TestPathsOfWindows(t *testing.T) {
 		called("Edit", "file_path", root+"/a.go", "ok", false)...)
 	msgs = append(msgs, user("a.go in /srv/kw, /srv/kw/b.go"))
 	l := build(msgs)
-	if _, modified := l.Files(); !slices.Contains(modified, file) {
+	if modified := l.Files().Modified; !slices.Contains(modified, file) {
 		t.Errorf("modified %q", modified)
 	}
 	if list := l.Lists(400, "", byRune); !strings.Contains(list.Modified, file) {
