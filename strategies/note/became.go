@@ -113,7 +113,11 @@ func (b *became) of(line string, open bool) (list []string) {
 	if open && !ticked().MatchString(line) {
 		list = append(list, b.checked(line, list)...)
 	}
-	if numbers := numberOf().FindAllString(line, -1); open && len(numbers) == 1 {
+	var numbers []string
+	if open && len(b.committed) > 0 {
+		numbers = numberOf().FindAllString(line, -1)
+	}
+	if len(numbers) == 1 {
 		for _, c := range b.committed {
 			if slices.Contains(numberOf().FindAllString(c, -1), numbers[0]) {
 				list = append(list, numbers[0]+nowCommitted+c)

@@ -103,24 +103,41 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 }
 
 // checksElsewhere is how an agent speaks of checks that run elsewhere, on a commit: how they stand changes by itself.
-var checksElsewhere = lazy.Regexp(`\bCI\b|(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +
+var checksElsewhere = lazy.Regexp(`(?i)\b(pipeline|workflow run|build|checks?)s? (is|are) (still )?` +
 	`(pending|running|queued|in progress)\b`)
 
 // dated are the closing words of an agent with the last commit where they speak of such checks.
 func (s *standing) dated(said string) string {
 	hash, _, _ := strings.Cut(s.commit, " ")
-	if hash == "" || strings.Contains(said, hash) || !waits(said) || !checksElsewhere().MatchString(said) {
+	if hash == "" || strings.Contains(said, hash) || !waits(said) {
 		return said
 	}
 	return said + commitThen + hash + ")"
 }
 
-// waiting are the states of such a check.
-var waiting = []string{"pending", "running", "queued", "in progress"}
+// waiting are the states of such a check, behind the verb. Few words have any.
+var waiting = []string{"is pending", "are pending", "is running", "are running", "is queued", "are queued",
+	"is in progress", "are in progress", "is still", "are still"}
 
-// waits reports whether words have one of which [checksElsewhere] finds one, in whatever context: few have any.
+// waits reports whether words speak of such checks.
 func waits(said string) bool {
-	return strings.Contains(said, "CI") || toolcall.HasAny(lower(said), waiting)
+	return hasWord(said, "CI") || toolcall.HasAny(lower(said), waiting) && checksElsewhere().MatchString(said)
+}
+
+// hasWord reports whether a text has a word of letters of ASCII, whole and in this case.
+func hasWord(text, word string) bool {
+	goesOn := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || isSmall(c|0x20) }
+	for end := 0; ; {
+		i := strings.Index(text[end:], word)
+		if i < 0 {
+			return false
+		}
+		begin := end + i
+		end = begin + len(word)
+		if (begin == 0 || !goesOn(text[begin-1])) && (end == len(text) || !goesOn(text[end])) {
+			return true
+		}
+	}
 }
 
 // commitThen begins the date of words on checks: the last commit before them.

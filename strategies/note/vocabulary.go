@@ -75,16 +75,22 @@ func lastBits(c byte) uint64 { return 1 << (c % 64) }
 // in reports whether a text in lower case holds one of the words.
 func (v *vocabulary) in(lower string) bool {
 	v.once.Do(v.read)
-	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if !inside && v.by[c].next&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
+		if v.by[c].next&lastBits(lower[min(i+1, len(lower)-1)]) != 0 && v.begin(c, lower[i:]) {
 			return true
 		}
-		inside = c >= 'a' && c <= 'z'
+		if isSmall(c) { // nothing begins in a word of small ASCII letters, nor with what ends it
+			for i+1 < len(lower) && isSmall(lower[i+1]) {
+				i++
+			}
+			i++
+		}
 	}
 	return false
 }
+
+func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // begin reports whether a text, which begins with c, begins with one of the words.
 func (v *vocabulary) begin(c byte, text string) bool {

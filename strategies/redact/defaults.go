@@ -66,7 +66,7 @@ func keys() []Pattern {
 		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33,})`, accept: ofABot}, // Telegram
 		keyed("token", `(?i:discord(?:app)?\.com/api/webhooks/)[0-9]+/([A-Za-z0-9_-]{40,})`,
 			"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
-		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, capital: true, run: 23, // Discord
+		{Kind: "token", Begins: true, Words: []string{"M", "N", "O"}, capital: true, run: 23, may: dotted, // Discord
 			Expr: `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`},
 	}
 }
@@ -120,9 +120,9 @@ func links() []Pattern {
 		words = append(words, "?"+name+"=", "&"+name+"=")
 	}
 	return []Pattern{
-		{Kind: "password", Words: []string{"://"},
+		{Kind: "password", Words: []string{"://"}, may: logsIn,
 			Expr: "://[^\\s:/@?#\"'`\\[\\]<>]*:([^\\s/@\"'`\\[\\](){}<>$*%][^\\s/\"'`\\[\\]<>]*)@"},
-		{Kind: "token", Words: []string{"://"}, Min: 16, Expr: "://([A-Za-z0-9_-]+)@", accept: strongGroup},
+		{Kind: "token", Words: []string{"://"}, Min: 16, Expr: "://([A-Za-z0-9_-]+)@", may: logsIn, accept: strongGroup},
 		{Kind: "token", Words: words, Min: 8, accept: strongGroup,
 			Expr: `[?&][A-Za-z_-]+=` + "([^\\s&#\"'`<>{}$\\[\\]()\\\\]+)"},
 	}
@@ -134,7 +134,7 @@ func files() []Pattern {
 		{Kind: "password", Words: []string{"identified by", "identified with"}, Min: 3, // SQL
 			Expr: `(?i:identified\s+(?:with\s+\S+\s+)?by)\s+\\*["']([^"'\\\n]+)`, accept: meantGroup},
 		{Kind: "password", Words: []string{"jdbc:oracle:thin:"}, Expr: `(?i:jdbc:oracle:thin):[^\s/@"']+/([^\s@"']+)@`},
-		{Kind: "password", Words: []string{"login "}, Begins: true, Min: 3, // .netrc
+		{Kind: "password", Words: []string{"login "}, Begins: true, Min: 3, may: namesLogin, // .netrc
 			Expr: "(?i:login)\\s+[^\\s\"'`\\\\]+(?:\\s|\\\\n)+(?i:password)\\s+([^\\s\"'`\\\\]+)", accept: meantGroup},
 		{Kind: "password", Words: []string{":5432:", ":5433:", ":6432:", "*:*:*:"}, Min: 3, // .pgpass
 			Expr: "[0-9:*]+:(?:[^\\s:\"'`]+:){1,2}([^\\s:\"'`]+)", accept: meantGroup},

@@ -43,6 +43,7 @@ type Pattern struct {
 	capital bool                      // the words count with a capital alone
 	run     int                       // how many letters, digits, "_" and "-" stand there at least, the word's too
 	find    finder                    // in the place of Expr
+	may     func(string, int) bool    // whether Expr can match at a place: most places are told by the next few bytes
 	accept  func(string, []span) bool // of what Expr matched: whether it is a secret
 }
 
@@ -131,7 +132,7 @@ const maxTried = 192
 // matcher finds what Expr matches. A match that may not be accepted is tried on the
 // beginning of the text first, so that failed tries take no more time each.
 func (p *Pattern) matcher() finder {
-	expr, accept := lazy.Regexp(`\A(?:`+p.Expr+`)`), p.accept
+	expr, may, accept := lazy.Regexp(`\A(?:`+p.Expr+`)`), p.may, p.accept
 	try := func(text string, at int) []span {
 		groups := groupsOf(expr().FindStringSubmatchIndex(text[at:]), at)
 		if groups == nil || accept != nil && !accept(text, groups) {
@@ -140,6 +141,9 @@ func (p *Pattern) matcher() finder {
 		return append(secretOf(groups), groups[0])
 	}
 	return func(text string, at int) ([]span, int) {
+		if may != nil && !may(text, at) {
+			return nil, 0
+		}
 		end := len(text)
 		if accept != nil {
 			end = min(end, at+maxTried)

@@ -29,11 +29,11 @@ func spoken() []Pattern {
 			Expr: `PIN(?:\s+is|:|\s+lautet|\s+ist)\s+([0-9]{4,8})\b`},
 		{Kind: "secret", Begins: true, Min: 4,
 			Words: []string{"token", "secret", "api", "access", "auth", "private", "bearer"},
-			Expr:  `(?i:` + tokens + `)` + whose + isSaid + toldValue, accept: toldToken},
+			Expr:  `(?i:` + tokens + `)` + whose + isSaid + toldValue, may: tellsToken, accept: toldToken},
 		{Kind: "secret", Begins: true, Min: 20, Words: []string{"key", "token", "secret"},
-			Expr: `(?i:key|token|secret)\s+["'` + "`" + `]?([a-z_-]*[0-9A-Z][A-Za-z0-9_-]*)`, accept: toldToken},
+			Expr: `(?i:key|token|secret)\s+["'` + "`" + `]?([a-z_-]*[0-9A-Z][A-Za-z0-9_-]*)`, may: namesToken, accept: toldToken},
 		{Kind: "secret", Begins: true, Min: 4,
-			Words: []string{"credentials", "login", "creds", "zugangsdaten", "identifiants"},
+			Words: []string{"credentials", "login", "creds", "zugangsdaten", "identifiants"}, may: goesOn,
 			Expr: `(?i:credentials|login|creds|zugangsdaten|identifiants)(?:\s+(?:is|are|sind|sont))?\s*:?\s+` +
 				`[\w.@+-]+\s*[/:]\s*([!-~]+)`,
 			accept: func(text string, g []span) bool {

@@ -44,6 +44,16 @@ type Action struct {
 	open          File   // what it does to the file that is open, where it names none
 	before, after string // the text that an edit replaces, and the one it puts there
 	puts          int    // how many lines it puts in the place of those that it names
+
+	normal func() string // nil where nobody remembers it
+}
+
+// Normal is the script as it is compared with others, see [toolcall.Normal].
+func (a *Action) Normal() string {
+	if a.normal == nil {
+		return toolcall.Normal(a.Script)
+	}
+	return a.normal()
 }
 
 // Arg is a short argument.

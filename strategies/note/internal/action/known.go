@@ -2,6 +2,7 @@ package action
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
@@ -40,6 +41,8 @@ func (k *Known) Of(c *abi.ToolCall) *Action {
 	known := k.call(c)
 	if known.action == nil {
 		known.action = of(c.Name, known.arguments)
+		script := known.action.Script
+		known.action.normal = sync.OnceValue(func() string { return toolcall.Normal(script) })
 	}
 	a := *known.action
 	a.Files = slices.Clone(a.Files)

@@ -13,8 +13,11 @@ import (
 // the numbered lines that an editor shows after it ("   12→text" or "   12\ttext"),
 // without what stood there before. They are zero where it does not stand there.
 func changedLines(shown, before, after string) (from, last int) {
-	old, text := textLines(before), textLines(after)
 	first, show := numbered(shown)
+	if len(show) == 0 {
+		return 0, 0
+	}
+	old, text := textLines(before), textLines(after)
 	for at := range show {
 		if len(text) == 0 || at+len(text) > len(show) || !slices.Equal(show[at:at+len(text)], text) {
 			continue

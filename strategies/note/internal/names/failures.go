@@ -9,7 +9,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -117,7 +116,7 @@ func (b *builder) failure(a *action.Action, m *abi.Message, text string, o outco
 		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(cmp.Or(a.Path(), address(a.About)), maxDoing, "…"))
 		fail.file = changedFile(a)
 	} else {
-		fail.normal, fail.dir = toolcall.Normal(a.Script), a.Dir()
+		fail.normal, fail.dir = a.Normal(), a.Dir()
 	}
 	ran := a.Script != ""
 	fail.Text += "\n" + b.harness.Known.Quote(text, m.IsError, ran, o,
@@ -180,6 +179,9 @@ type unpassed struct{ left, open []action.Check }
 // worked notes that a command passed: the same one that failed before it is no
 // longer broken, nor checks that are among those that passed.
 func (b *builder) worked(a *action.Action, text string) {
+	if len(b.failures) == 0 {
+		return
+	}
 	settle(b.failures, b.checks, a, b.harness.Below(a, text), func(*Failure) bool { return true })
 }
 
@@ -187,7 +189,7 @@ func (b *builder) worked(a *action.Action, text string) {
 func settle(
 	list []Failure, open map[string]unpassed, a *action.Action, below []action.Check, before func(f *Failure) bool,
 ) {
-	normal, checks := toolcall.Normal(a.Script), a.Checks()
+	normal, checks := a.Normal(), a.Checks()
 	held := slices.Concat(checks, below)
 	for i := range list {
 		f := &list[i]

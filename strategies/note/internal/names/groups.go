@@ -137,12 +137,13 @@ func (p *picked) asWritten() bool {
 // moreFiles ends a list of so many files: how many there are besides, as far as that is known. A list that ends without
 // it reads as a whole one.
 func (l *Names) moreFiles(k list, listed int) string {
-	more := -listed
-	for _, it := range l.names {
-		if it.list() == k {
-			more++
+	if l.filed == nil {
+		l.filed = new([numLists]int)
+		for _, it := range l.names {
+			l.filed[it.list()]++
 		}
 	}
+	more := l.filed[k] - listed
 	switch {
 	case l.unlisted[k]:
 		return "and" + moreMark
@@ -189,7 +190,7 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 	before := make(map[string]int) // names of a series that are better
 	for i := range list {
 		list[i].at = i
-		if s := series(list[i].item); s != "" {
+		if s := list[i].kin(); s != "" {
 			list[i].value /= 1 + float64(before[s])/seriesHalf
 			before[s]++
 		}
@@ -225,6 +226,14 @@ const (
 	// seriesHalf is how many names of a series halve what the next one is worth.
 	seriesHalf = 5
 )
+
+// kin is the series of a name, which is made once.
+func (it *item) kin() string {
+	if it.series == nil {
+		it.series = new(series(it))
+	}
+	return *it.series
+}
 
 // series is what a name shares with those that differ from it in their numbers alone, "step#/run.go": of sixty of them
 // the fifty-first tells less than the only name of its kind. It is empty where it has no number, and of bare numbers:

@@ -29,6 +29,7 @@ type Names struct {
 	changes  map[string]int      // the number of the message with the last change of a modified file, from one
 	root     string              // folder that paths are relative to, or ""
 	unlisted [numLists]bool      // lists of earlier notes had more files than they named
+	filed    *[numLists]int      // how many names each list would have, nil before that was asked
 	// moreTools: an earlier note may not have listed all tools.
 	moreTools bool
 }
@@ -48,6 +49,7 @@ type item struct {
 	short bool
 	// tokens is what it costs without its folder, 0 where nobody counted.
 	tokens int
+	series *string // see kin
 	// raised: it bears on what somebody wants to know.
 	raised bool
 	listed bool // an earlier note listed it

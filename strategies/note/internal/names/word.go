@@ -51,6 +51,12 @@ func isDotFile(name string) bool {
 // between them (pkg.Func, main..HEAD, a.go-12-text, One/Two) those that are
 // names by themselves.
 func word(w string, quoted bool, found func(string, class)) {
+	if !isJoined(w) {
+		if c := classify(w, quoted); c != none {
+			found(w, c)
+		}
+		return
+	}
 	if i := strings.LastIndexByte(w, '@'); i > 0 && i+1 < len(w) && isDigit(w[i+1]) && isVersion(w[i+1:]) &&
 		len(w) <= maxName && !extensions[extension(w)] && !strings.Contains(w, redacted) {
 		found(w, symbol) // package@1.2.3
@@ -90,6 +96,16 @@ func word(w string, quoted bool, found func(string, class)) {
 			found(part, c)
 		}
 	}
+}
+
+// isJoined reports whether a word has a sign in it that stands between names. Most have none.
+func isJoined(w string) bool {
+	for i := range len(w) {
+		if c := w[i]; c == '.' || c == '/' || c == '@' {
+			return true
+		}
+	}
+	return false
 }
 
 // versioned reports whether a word is a name with a version in it, "gpt-5.1-codex": a part of it is another name.

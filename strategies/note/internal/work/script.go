@@ -9,14 +9,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // script takes a script and how it ended. Told is what its step says of its checks.
 func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *Ended) {
-	acts, changes, check, key := false, false, checkName(a), toolcall.Normal(a.Script)
+	acts, changes, check, key := false, false, checkName(a), a.Normal()
 	if listsForgeChecks(a) {
 		w.forge = cmp.Or(readForgeChecks(text), w.forge)
 	}
