@@ -248,6 +248,70 @@ func TestListsOfPersonsStay(t *testing.T) {
 	}
 }
 
+// TestListsOfShortMessagesStay: lists and criteria of short messages of persons, in whatever form, stay word for word
+// where as little as possible is to stay, at a small target, and through compactions in a small window.
+func TestListsOfShortMessagesStay(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	lists := []string{
+		"Please add password reset. Definition of Done:\nAC1: A reset link expires after exactly 47 minutes\n" +
+			"AC2: The mail comes from no-reply@portal.example\nAC3: Using a link twice answers 410 Gone",
+		"Status from our board, keep to it:\n✅ login by SSO\n❌ login by password\n⏳ 2FA from 3 May",
+		"Scenario: double submit\n  Given an order in state PENDING\n  When it is sent twice\n  Then one charge is made",
+		"Die Abnahmekriterien:\n• Der Export läuft unter 90 Sekunden\n• Umlaute bleiben in Dateinamen erhalten",
+		"It is done when the following hold. First, invoices below 0.50 EUR are carried over. Second, a credit note refers " +
+			"to its invoice number. Third, rounding is half to even.",
+	}
+	for name, tc := range map[string]struct{ window, target int }{
+		"as little as possible": {32_000, 0}, "a small target": {32_000, 6_000}, "a small window": {8_000, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, r := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(1, 2))
+			list := []abi.Message{{Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}
+			say := func(text string) {
+				list = append(list, abi.Message{Role: abi.RoleUser, Content: abi.Text(text)},
+					abi.Message{Role: abi.RoleAssistant, Content: abi.Text("Noted. " + noise(r, 60))})
+			}
+			ids := 0
+			compacted := func() bool {
+				for i := range list {
+					ids++
+					list[i].ID = cmp.Or(list[i].ID, fmt.Sprintf("m%d", ids))
+				}
+				req := kagewasm.Request{Messages: list, Session: abi.Session{ContextWindow: &tc.window}}
+				if tc.target >= 0 {
+					req.Force, req.Target = true, &tc.target
+				}
+				res := compact(t, c, req)
+				list = res.Messages
+				return res.Report.Compacted
+			}
+			compactions := 0
+			for round := 0; compactions < 4; round++ {
+				if round < len(lists) {
+					say(lists[round])
+				}
+				for k := range 4 {
+					say(fmt.Sprintf("Please fix the problem %d in src/file%d.go.", k, round))
+					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", round, k), "go vet ./...", noise(r, 200))...)
+				}
+				if done := compacted(); done && round >= len(lists) {
+					compactions++
+				}
+			}
+			shown := ""
+			for i := range list {
+				shown += list[i].Text() + "\n"
+			}
+			shown = strings.ReplaceAll(shown, "\n> ", "\n")
+			for _, want := range lists {
+				if !strings.Contains(shown, want) {
+					t.Errorf("not whole: %q\n%s", want, shown)
+				}
+			}
+		})
+	}
+}
+
 // ranCommand is a call of a command, and its output.
 func ranCommand(id, command, output string) []abi.Message {
 	call := abi.ToolCall{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":%q}`, command)}

@@ -135,6 +135,8 @@ const (
 	wholeBeside     = 8000
 	besideShare     = 0.35
 	besideWith      = 0.7
+	// besideAll is how much of the lower threshold they have where as little as possible is to stay.
+	besideAll = 0.2
 )
 
 // NewBudget returns what a plan that source makes may insert.
@@ -146,6 +148,9 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	b := Budget{Host: v.hostTokens(c.Tokens), Inject: min(cmp.Or(c.InjectTokens, defaultInject), v.Target/8)}
 	b.Note = frame + b.Host
 	if v.All {
+		if c.Tokens == 0 { // as little as possible, but nothing that must not be lost
+			b.Beside = int(besideAll * float64(v.Lower))
+		}
 		return b
 	}
 	if c.Tokens == 0 && v.Target >= minBesideTarget {
@@ -199,10 +204,11 @@ func (v *View) hostTokens(configured int) int {
 		return min(configured, v.Target/2)
 	case v.All:
 		earlier := v.earlierNotes(func(*abi.Message) bool { return true })
-		return min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
+		least := min(maxNote, earlier+(v.Total-earlier)/12, v.Lower/12)
+		return max(least, min(v.wordsHost(v.Lower), int(besideAll*float64(v.Lower))))
 	}
 	earlier := min(maxNote, int(earlierShare*float64(v.earlierNotes(isNote))), int(earlierMost*float64(v.Target)))
-	return max(defaultHost(v.Total, v.Target), v.wordsHost(), earlier)
+	return max(defaultHost(v.Total, v.Target), v.wordsHost(v.Target), earlier)
 }
 
 // defaultHost returns how many tokens the host has in a note of a session of so many tokens that is to
@@ -214,8 +220,9 @@ func defaultHost(total, target int) int {
 }
 
 // wordsHost returns how many tokens the host may have in a note so that the words of persons which may
-// go stand in it. They are a small part of a session, and matter more than anything else in it.
-func (v *View) wordsHost() int {
+// go stand in it, where a session is to come down to a target. They are a small part of a session, and matter more than
+// anything else in it.
+func (v *View) wordsHost(target int) int {
 	goes := note.Session{Messages: v.Messages, Gone: make([]bool, len(v.Messages))}
 	for i := range goes.Gone {
 		goes.Gone[i] = !v.stays(i)
@@ -224,7 +231,7 @@ func (v *View) wordsHost() int {
 	if u := answered(v); u != nil {
 		reply = min(v.UnitTokens(u), maxAnswered)
 	}
-	return min(words*wordsTimes+reply, maxHost, int(wordsPart*float64(v.Target)))
+	return min(words*wordsTimes+reply, maxHost, int(wordsPart*float64(target)))
 }
 
 // earlierNotes returns the tokens of those notes of earlier compactions that may go. They are short

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// longWords is the length of a message of a person, in bytes, over which it has room of its own, and its rules and
-	// lists where it has not: what the thread shows of it is a part.
+	// longWords is the length of a message of a person, in bytes, over which it is long.
 	longWords = 1000
-	// mostWords is how much of that room, in hundredths, the words may take. The rest is for what must be told of those
-	// that are shortened all the same.
+	// mostWords is how much of the room beside a note, in hundredths, the words of persons may take. The rest is for what
+	// must be told of those that are shortened all the same.
 	mostWords = 75
 )
 
 // NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, for long messages of persons with their rules and lists and those of documents that they named, for
+// all failures, for messages of persons with their rules and lists and those of documents that they named, for
 // what agents decided or tried in vain, and for what is finished of their todos to be written, whatever the other parts
 // leave. Told: a summary tells what they decided. It reads nothing else off the messages, so that it costs less than
 // [Build]. Once ctx is done it is of no use.
@@ -105,25 +104,19 @@ func foundNeedOf(note string, count func(string) int) (need int) {
 // isLong reports whether words are those of a long message.
 func isLong(words string) bool { return len(words) > longWords }
 
-// wordsNeed is what a long message of a person needs to stand whole, but for what was pasted into it, or its rules and
-// lists where that is more, in tokens.
+// wordsNeed is what a message of a person needs to stand whole, but for what was pasted into it, or its rules and lists
+// where that is more, in tokens.
 func (m *Memory) wordsNeed(words string, count func(string) int) int {
-	if !isLong(words) { // it stands in the thread, and is shortened where there is little room
-		return needOfRules(m.bindings.of(words, bindings), count)
-	}
 	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
 }
 
-// typedNeed is what a long message needs to stand whole, but for what was pasted into it.
+// typedNeed is what a message needs to stand whole, but for what was pasted into it.
 func typedNeed(words string, count func(string) int) int {
-	if !isLong(words) {
-		return 0
-	}
 	return count((*usage)(nil).shorter(typedOf(words), sizes[0], ""))
 }
 
-// longNeed is what long messages of persons need to stand whole, in tokens.
-func longNeed(turns []turn, count func(string) int) (need int) {
+// wholeNeed is what messages of persons need to stand whole, in tokens.
+func wholeNeed(turns []turn, count func(string) int) (need int) {
 	for i := range turns {
 		need += typedNeed(turns[i].words, count)
 	}

@@ -76,26 +76,16 @@ func isWord(s string) bool {
 // weigh says how particular sentences are: those with words of their own before those in words that come again and
 // again, with that what is a message of its own, and what says something by a word, a number or a name.
 func weigh(list []statement) {
-	in, counted := make(map[string]int), make(map[string]bool)
+	u, counted := newUsage(), make(map[string]bool)
 	for _, s := range list {
-		if counted[s.Text] {
-			continue
-		}
-		counted[s.Text] = true
-		for w := range ownWords(s.Text) {
-			in[w]++
+		if !counted[s.Text] {
+			counted[s.Text] = true
+			u.add(s.Text)
 		}
 	}
-	common := max(1, len(counted)/commonPart)
 	for i := range list {
-		s, rare := &list[i], 0
-		words := ownWords(s.Text)
-		for w := range words {
-			if in[w] <= common {
-				rare++
-			}
-		}
-		if 3*rare >= len(words) {
+		s := &list[i]
+		if u.novelty(s.Text) >= ownWords {
 			s.worth += 2
 		}
 		if s.own {
@@ -107,16 +97,5 @@ func weigh(list []statement) {
 	}
 }
 
-// commonPart is the part of the sentences, one of so many, in more of which a word says nothing in particular.
-const commonPart = 30
-
-// ownWords are the words of a sentence.
-func ownWords(s string) map[string]bool {
-	words := make(map[string]bool)
-	for w := range strings.FieldsFuncSeq(lower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
-	}) {
-		words[w] = true
-	}
-	return words
-}
+// ownWords is the novelty from which on a sentence has words of its own.
+const ownWords = 0.8

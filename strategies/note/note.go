@@ -30,7 +30,7 @@ type Note struct {
 	standing    standing   // behind them
 	follows     bool       // agents go on in what stays
 	below       int        // the size of what stays below, in bytes
-	long        int        // what long messages of persons need to stand whole, in tokens
+	whole       int        // what messages of persons need to stand whole, in tokens
 	older       int        // messages that stay below the note and came before the last one that goes
 	heard       int        // the number of the last message of a person, of those that stay too
 	past        past       // a summary that somebody else wrote

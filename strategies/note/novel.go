@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -19,7 +20,7 @@ type usage struct {
 
 // usageOf counts the words of turns.
 func usageOf(turns []turn) *usage {
-	u := &usage{holding: make(map[string]int)}
+	u := newUsage()
 	for i := range turns {
 		if turns[i].again > 0 {
 			continue
@@ -29,19 +30,26 @@ func usageOf(turns []turn) *usage {
 				continue
 			}
 			for s := range sentences(line) {
-				u.sentences++
-				for _, term := range termsOf(s) {
-					u.holding[term]++
-				}
+				u.add(s)
 			}
 		}
 	}
 	return u
 }
 
+func newUsage() *usage { return &usage{holding: make(map[string]int)} }
+
+// add counts the words of one more sentence.
+func (u *usage) add(sentence string) {
+	u.sentences++
+	for _, term := range termsOf(sentence) {
+		u.holding[term]++
+	}
+}
+
 const (
 	// minSentences is how many sentences are too few to say what comes again and again.
-	minSentences = 24
+	minSentences = 12
 	// rarest is how many words of a sentence count: the others are those of all sentences.
 	rarest = 3
 )
@@ -64,10 +72,11 @@ func (u *usage) novelty(s string) float64 {
 	return sum / float64(max(1, len(rare)))
 }
 
-// termsOf are the different words of a sentence; of scripts without spaces each two letters in a row.
+// termsOf are the different words of a sentence, without numbers, which count what comes again and again; of scripts
+// without spaces each two letters in a row.
 func termsOf(s string) (terms []string) {
 	rank.Terms(s, func(term []byte, _, _ int) bool {
-		if !slices.Contains(terms, string(term)) {
+		if clip.Digits(string(term)) < len(term) && !slices.Contains(terms, string(term)) {
 			terms = append(terms, string(term))
 		}
 		return true

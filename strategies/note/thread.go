@@ -46,10 +46,10 @@ type view struct {
 	repeats bool   // messages that it tells stand in the session once more
 }
 
-// show chooses what of the words of persons is shown in so many tokens, and in long more where they are long. tight
+// show chooses what of the words of persons is shown in so many tokens, and in more than these of what was typed. tight
 // leaves out what their marks are, and that messages repeat.
 func show(
-	turns []turn, focus *Focus, memory *Memory, budget, long int, tight, repeats bool, count func(string) int,
+	turns []turn, focus *Focus, memory *Memory, budget, more int, tight, repeats bool, count func(string) int,
 ) *view {
 	v := &view{turns: turns, tight: tight, repeats: repeats && !tight, size: make([]int, len(turns)),
 		besides: make([][]place, len(turns)), came: make([][]string, len(turns)), said: make([]string, len(turns)),
@@ -69,7 +69,7 @@ func show(
 			head += "\n" + aboutRepeats
 		}
 		v.cost = count(head)
-		v.cost += v.shrink(budget-v.cost, long)
+		v.cost += v.shrink(budget-v.cost, more)
 	}
 	return v
 }
@@ -77,8 +77,8 @@ func show(
 // shrink makes the words fit, and returns what they cost. Long words shrink before short ones, but small talk goes
 // before words that say something shrink to a sentence, and those that bind what follows shrink so last: of long ones
 // the rules are told by themselves. Old ones shrink before new ones, and the newest when all others have. What was
-// typed of long words has more tokens than the budget, what was pasted has not.
-func (v *view) shrink(budget, long int) (total int) {
+// typed has more tokens than the budget, what was pasted has not.
+func (v *view) shrink(budget, more int) (total int) {
 	cost := make([]int, len(v.turns))
 	for i := range v.turns {
 		cost[i] = v.price(i)
@@ -98,7 +98,7 @@ func (v *view) shrink(budget, long int) (total int) {
 			resize(i, 2)
 		}
 	}
-	budget += long
+	budget += more
 	least := len(sizes) - 1
 	for _, newest := range []bool{false, true} {
 		for _, step := range []struct {

@@ -15,7 +15,7 @@ type Options struct {
 	Summary string
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
-	// Beside is what long messages of persons, their rules and lists, what the agent decided or tried in vain, what it
+	// Beside is what messages of persons, their rules and lists, what the agent decided or tried in vain, what it
 	// finished of its todos, and commands that failed may cost beside Budget, in tokens: the last 20 failures as they
 	// are quoted, older ones in short.
 	Beside int
@@ -147,7 +147,7 @@ func (n *Note) added(o Options, summary string) string {
 		return ""
 	}
 	n.laws, n.failed = n.enforced(), failuresOf(n.names.Failures(), o.Count) // a note is written several times
-	n.long = longNeed(n.turns, o.Count)
+	n.whole = wholeNeed(n.turns, o.Count)
 	text, room := n.fitted(o, 0, summary)
 	if room.named {
 		return text
@@ -308,10 +308,10 @@ type body struct {
 // tried in vain, there are tokens beside the budget.
 func (n *Note) body(p parts, budget, extra, beside int, reasons, alone bool) (b body) {
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
-	long := min(n.long, beside*mostWords/100)
+	more := min(n.whole, beside*mostWords/100)
 	shown := min(words+extra, p.left-least)
-	v := show(n.turns, n.focus, n.memory, shown, long, budget < tightBudget, n.repeats, p.count)
-	v.alone, b.thread, b.beside = alone, v, min(long, max(0, v.cost-max(0, shown)))
+	v := show(n.turns, n.focus, n.memory, shown, more, budget < tightBudget, n.repeats, p.count)
+	v.alone, b.thread, b.beside = alone, v, min(more, max(0, v.cost-max(0, shown)))
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost - b.beside
 	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))

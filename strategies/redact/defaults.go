@@ -135,10 +135,17 @@ func files() []Pattern {
 			Expr: `(?i:identified\s+(?:with\s+\S+\s+)?by)\s+\\*["']([^"'\\\n]+)`, accept: meantGroup},
 		{Kind: "password", Words: []string{"jdbc:oracle:thin:"}, Expr: `(?i:jdbc:oracle:thin):[^\s/@"']+/([^\s@"']+)@`},
 		{Kind: "password", Words: []string{"login "}, Begins: true, Min: 3, may: namesLogin, // .netrc
-			Expr: "(?i:login)\\s+[^\\s\"'`\\\\]+(?:\\s|\\\\n)+(?i:password)\\s+([^\\s\"'`\\\\]+)", accept: meantGroup},
+			Expr: "(?i:login)\\s+[^\\s\"'`\\\\]+(?:\\s|\\\\n)+(?i:password)[ \\t]+([^\\s\"'`\\\\]+)", accept: loginPassword},
 		{Kind: "password", Words: []string{":5432:", ":5433:", ":6432:", "*:*:*:"}, Min: 3, // .pgpass
 			Expr: "[0-9:*]+:(?:[^\\s:\"'`]+:){1,2}([^\\s:\"'`]+)", accept: meantGroup},
 	}
+}
+
+// loginPassword judges what stands behind a login and its password. Who writes of a "login by password" tells none.
+func loginPassword(text string, groups []span) bool {
+	said := strings.Fields(text[groups[0].from:groups[1].from])
+	return meantGroup(text, groups) &&
+		(len(said) < 2 || !isOneOf("by with without via using and or per mit par con", said[1]))
 }
 
 func meantGroup(text string, groups []span) bool { return meant(groups[1].of(text)) }

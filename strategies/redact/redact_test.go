@@ -79,6 +79,11 @@ func TestSecrets(t *testing.T) {
 		{"in code", `const apiKey = "abcd-efgh-1234"`, `const apiKey = "[redacted: secret]"`},
 		{"a weak one right behind its flag", "mysql -uroot -psecret app", "mysql -uroot -p[redacted: secret] app"},
 		{"on a command line", "login --password hunter22 --user me", "login --password [redacted: secret] --user me"},
+		{"of a .netrc", "machine host login bob\n  password x9Qz7Lw2",
+			"machine host login bob\n  password [redacted: password]"},
+		{"a list of logins is none", "login by SSO\nlogin by password\n⏳ 2FA from May",
+			"login by SSO\nlogin by password\n⏳ 2FA from May"},
+		{"nor a line below", "no login without password\nAsk Kim", "no login without password\nAsk Kim"},
 		{"two in a line", "password=abcdef secret=ghijkl", "password=[redacted: secret] secret=[redacted: secret]"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
