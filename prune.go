@@ -105,6 +105,9 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 		p = p.instead(v.List, recent)
 	}
 	cut = len(ids)+len(p.Words) > 0
+	if l.req.Force && l.req.Target == nil && v.Total <= pressure {
+		return v, p, cut // nothing is too large for the window
+	}
 	v, giants, words := spare.ShortenGiants(v, l.policy.Note, l.req.Recall)
 	p = p.instead(v.List, giants)
 	p.Words = append(p.Words, words...)

@@ -72,8 +72,8 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 }
 
 // ShortenGiants cuts down giants among the units that may go, so that what is older need not go before
-// its time: a unit that has more than half of the room there is for units, and does not fit beside newer
-// ones. Output, arguments, and what somebody said in it keep their beginning and end, of a forty-eighth of the
+// its time: a unit of more than 2,000 tokens that has more than half of the room there is for units, and does not fit
+// beside newer ones. Output, arguments, and what somebody said in it keep their beginning and end, of a forty-eighth of the
 // target, or of less where less is left. What cannot be cut so far goes, and what is older with it.
 //
 // It returns what [ShortenFixed] does, and of the messages those that a person or the agent wrote.
@@ -85,7 +85,7 @@ func (s *Spare) ShortenGiants(v *View, n NoteConfig, recall string) (after *View
 	note := NewBudget(v, n, DropSource).Note
 	for {
 		c := crossingOf(v, note, keep)
-		if c.at < 0 || v.size(v.Units[c.at]).within(size{c.room.tokens / 2, c.room.bytes / 2}) {
+		if c.at < 0 || v.size(v.Units[c.at]).within(size{max(c.room.tokens/2, leastGiant), c.room.bytes / 2}) {
 			return v, ids, words
 		}
 		short, cut, said := unitShortened(v, c.at, cmp.Or(keep.MessageTokens, v.Target/giantParts), recall)
@@ -99,8 +99,12 @@ func (s *Spare) ShortenGiants(v *View, n NoteConfig, recall string) (after *View
 	}
 }
 
-// giantParts is the part of the target, one of so many, that giants are cut to.
-const giantParts = 48
+const (
+	// giantParts is the part of the target, one of so many, that giants are cut to.
+	giantParts = 48
+	// leastGiant is how many tokens no giant has: in a small session everything is large beside the rest.
+	leastGiant = 2000
+)
 
 // unitShortened returns the view with each message of a unit cut to limit tokens, the ids of those that were, and of
 // these the ones that a person or the agent wrote.
