@@ -1,6 +1,7 @@
 package note
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -20,6 +21,8 @@ var (
 	criteriaWords = newVocabulary("criteria")
 	agreeingWords = newVocabulary("agreeing")
 	changingWords = newVocabulary("changing")
+	// supposingWords are those of a heading above what might be.
+	supposingWords = newVocabulary("supposing")
 )
 
 // agrees reports whether words that do not object begin by saying yes: an order alone may be another one than what was
@@ -50,7 +53,9 @@ func agreedTo(asked, words string, n int) []rule {
 		return under(headAgreed, list, n)
 	default:
 		list, _ := criteria(asked, false)
-		return under(headWritten, list, n)
+		return under(headWritten, slices.DeleteFunc(list, func(c criterion) bool {
+			return supposingWords.says(c.heading + " ")
+		}), n)
 	}
 }
 

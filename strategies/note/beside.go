@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// longWords is the length of a message of a person, in bytes, over which it is long.
+	// longWords is more than most messages of persons have, in bytes.
 	longWords = 1000
 	// mostWords is how much of the room beside a note, in hundredths, the words of persons may take. The rest is for what
 	// must be told of those that are shortened all the same.

@@ -1,17 +1,13 @@
 package note
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/kagewasm/kagewasm/internal/lists"
-)
+import "strings"
 
 // Rules of a message that is shown in part are told in it, where there is room for the marks around them: who reads the
 // thread has what was said in order. The others stand in a list behind it.
 
-// tellRules tells rules in the messages that they stand in, in so many tokens more than a list of them takes, and
-// returns the others, and what those cost. What is said of a rule besides its words has no place there.
+// tellRules tells rules in the messages that they stand in, where all of a message together take no more than a list of
+// them and what is left, and returns the others, and what those cost. What is said of a rule inPlace its words has no
+// place there.
 func tellRules(v *view, list []rule, left int) (others []rule, cost int) {
 	at := make(map[int]int, len(v.turns)) // turns by their number
 	for i := range v.turns {
@@ -25,11 +21,10 @@ func tellRules(v *view, list []rule, left int) (others []rule, cost int) {
 		rules := list[from:end]
 		n, ok := 0, false
 		if i, known := at[rules[0].n]; known {
-			n, ok = tellAt(v, i, rules, left+costOf(rules, v.count))
+			n, ok = tellAt(v, i, rules, max(0, left)+costOf(rules, v.count))
 		}
 		if ok {
 			cost, left = cost+n, left-max(0, n-costOf(rules, v.count))
-			others = append(others, lists.Filter(slices.Clone(rules), func(r rule) bool { return r.left > 0 })...)
 		} else {
 			others = append(others, rules...)
 		}
@@ -53,9 +48,9 @@ func tellAt(v *view, i int, rules []rule, most int) (cost int, ok bool) {
 		return 0, false
 	}
 	before, size := v.price(i), v.size[i]
-	v.besides[i], v.size[i] = places, min(size, len(sizes)-2)
+	v.inPlace[i], v.size[i] = places, min(size, len(sizes)-2)
 	if cost = v.price(i) - before; cost > most {
-		v.besides[i], v.size[i] = nil, size
+		v.inPlace[i], v.size[i] = nil, size
 		return 0, false
 	}
 	return cost, true
@@ -70,7 +65,7 @@ func placesOf(v *view, i int, rules []rule) (list []place) {
 	}
 	for _, r := range rules {
 		if r.left > 0 {
-			continue
+			continue // the marks say so
 		}
 		text := r.text
 		if r.heads {
@@ -86,6 +81,13 @@ func placesOf(v *view, i int, rules []rule) (list []place) {
 			from = line
 		}
 		list = append(list, place{from: from, to: at})
+	}
+	for _, s := range typedSentences(words) { // with what turns them
+		for i := range list {
+			if p := &list[i]; s.from <= p.from && p.to <= s.to {
+				p.from, p.to = s.from, s.to
+			}
+		}
 	}
 	return list
 }

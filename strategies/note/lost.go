@@ -99,7 +99,7 @@ func (l *losses) rules(person map[string]bool, w *work.Work) (told map[string][]
 			}
 		}
 	}
-	l.lastOf(slices.Concat(sure, rest))
+	l.addLast(slices.Concat(sure, rest))
 	return told
 }
 
@@ -204,7 +204,7 @@ func (l *losses) claims(decisions map[string][]string) {
 			}
 		}
 	}
-	l.lastOf(list)
+	l.addLast(list)
 }
 
 // isClaim reports whether a sentence with which an agent ends a turn says something: no question, greeting or praise,
@@ -214,17 +214,26 @@ func isClaim(s string) bool {
 	return len(s) >= minWeighty && !announces && !strings.HasSuffix(s, ":") && !isQuestion(s) && !onlyPolite(s)
 }
 
-// lastOf adds those of a list that say what no later one says.
-func (l *losses) lastOf(list []Loss) {
+// addLast adds those of a list that say what no later one says.
+func (l *losses) addLast(list []Loss) {
+	for i := range list {
+		l.said[list[i].Message] = true
+	}
+	l.list = append(l.list, lastOf(list, func(one Loss) string { return one.Text })...)
+}
+
+// lastOf are entries without those of the same text that come before others.
+func lastOf[T any](list []T, text func(T) string) (kept []T) {
 	last := make(map[string]int)
 	for i := range list {
-		last[list[i].Text] = i
+		last[text(list[i])] = i
 	}
-	for i, one := range list {
-		if l.said[one.Message] = true; last[one.Text] == i {
-			l.list = append(l.list, one)
+	for i := range list {
+		if last[text(list[i])] == i {
+			kept = append(kept, list[i])
 		}
 	}
+	return kept
 }
 
 // failures are those that nothing settled, and that no person caused.

@@ -31,12 +31,14 @@ func (l *losses) statements(person map[string]bool, rules map[string][]string) {
 		}
 	}
 	weigh(list)
-	slices.SortStableFunc(list, func(a, b statement) int { return b.worth - a.worth })
-	said := make([]Loss, len(list))
 	for i := range list {
-		said[i] = list[i].Loss
+		l.said[list[i].Message] = true
 	}
-	l.lastOf(said)
+	list = lastOf(list, func(s statement) string { return s.Text })
+	slices.SortStableFunc(list, func(a, b statement) int { return b.worth - a.worth })
+	for i := range list {
+		l.list = append(l.list, list[i].Loss)
+	}
 }
 
 // statementsOf are those of a message that are no rules.
@@ -76,7 +78,8 @@ func isWord(s string) bool {
 // weigh says how particular sentences are: those with words of their own before those in words that come again and
 // again, with that what is a message of its own, and what says something by a word, a number or a name.
 func weigh(list []statement) {
-	u, counted := newUsage(), make(map[string]bool)
+	u, counted := usageOf(nil), make(map[string]bool)
+	u.count()
 	for _, s := range list {
 		if !counted[s.Text] {
 			counted[s.Text] = true

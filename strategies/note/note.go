@@ -31,6 +31,7 @@ type Note struct {
 	follows     bool       // agents go on in what stays
 	below       int        // the size of what stays below, in bytes
 	whole       int        // what messages of persons need to stand whole, in tokens
+	usage       *usage     // of their words
 	older       int        // messages that stay below the note and came before the last one that goes
 	heard       int        // the number of the last message of a person, of those that stay too
 	past        past       // a summary that somebody else wrote

@@ -5,27 +5,35 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 // Where persons write much, most of it is in words that come again and again. A sentence in words that stand nowhere
 // else says something, in whatever language, though no list of words knows that it does.
 
-// usage is in how many of the sentences that persons typed a word stands.
+// usage is in how many of the sentences that persons typed a word stands. It is counted when it is first asked for:
+// most notes shorten nothing.
 type usage struct {
+	turns     []turn
 	sentences int
 	holding   map[string]int
+	known     map[string][]place // the particulars of words
 }
 
-// usageOf counts the words of turns.
-func usageOf(turns []turn) *usage {
-	u := newUsage()
-	for i := range turns {
-		if turns[i].again > 0 {
+// usageOf is that of turns.
+func usageOf(turns []turn) *usage { return &usage{turns: turns} }
+
+// count counts the words of the turns, once.
+func (u *usage) count() {
+	if u.holding != nil {
+		return
+	}
+	u.holding, u.known = make(map[string]int), make(map[string][]place)
+	for i := range u.turns {
+		if u.turns[i].again > 0 {
 			continue
 		}
-		for line, printed := range typed(turns[i].words) {
+		for line, printed := range typed(u.turns[i].words) {
 			if printed {
 				continue
 			}
@@ -34,15 +42,12 @@ func usageOf(turns []turn) *usage {
 			}
 		}
 	}
-	return u
 }
-
-func newUsage() *usage { return &usage{holding: make(map[string]int)} }
 
 // add counts the words of one more sentence.
 func (u *usage) add(sentence string) {
 	u.sentences++
-	for _, term := range termsOf(sentence) {
+	for term := range termsOf(sentence) {
 		u.holding[term]++
 	}
 }
@@ -57,12 +62,16 @@ const (
 // novelty is how rare the rarest words of a sentence are: 1 where each stands nowhere else, 0 where each stands in all
 // sentences.
 func (u *usage) novelty(s string) float64 {
-	if u == nil || u.sentences < minSentences {
+	if u == nil {
 		return 1
 	}
-	rare := lists.Map(termsOf(s), func(term string) float64 {
-		return 1 - math.Log(float64(max(1, u.holding[term])))/math.Log(float64(u.sentences))
-	})
+	if u.count(); u.sentences < minSentences {
+		return 1
+	}
+	var rare []float64
+	for term := range termsOf(s) {
+		rare = append(rare, 1-math.Log(float64(max(1, u.holding[term])))/math.Log(float64(u.sentences)))
+	}
 	slices.Sort(rare)
 	rare = rare[max(0, len(rare)-rarest):]
 	sum := 0.0
@@ -74,10 +83,11 @@ func (u *usage) novelty(s string) float64 {
 
 // termsOf are the different words of a sentence, without numbers, which count what comes again and again; of scripts
 // without spaces each two letters in a row.
-func termsOf(s string) (terms []string) {
+func termsOf(s string) map[string]bool {
+	terms := make(map[string]bool)
 	rank.Terms(s, func(term []byte, _, _ int) bool {
-		if clip.Digits(string(term)) < len(term) && !slices.Contains(terms, string(term)) {
-			terms = append(terms, string(term))
+		if clip.Digits(string(term)) < len(term) {
+			terms[string(term)] = true
 		}
 		return true
 	})

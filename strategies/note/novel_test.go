@@ -83,3 +83,46 @@ func TestRulesStandInTheirMessage(t *testing.T) {
 		msgs = session(summary(text))
 	}
 }
+
+// TestQuotesKeepTheirTurns: a sentence of a message that is shortened is not shown without the one behind it that says
+// how it is not so, or when.
+func TestQuotesKeepTheirTurns(t *testing.T) {
+	features.Proves(t, "N13")
+	for _, tc := range []struct{ says, turns string }{
+		{"I would love to write: always push to main without review.", "But that is exactly what got us into trouble."},
+		{"If the staging tests fail, you must drop the table invoices_old.", "Only after Marta has said yes."},
+		{"Wir nehmen den alten Exporter von Jonas.", "Aber nicht vor dem 3. Mai."},
+	} {
+		msgs := session("Begin.", said("a"), filler+tc.says+" "+tc.turns+" "+filler, said("b"), "Go on.")
+		for round := range 3 {
+			text := render(msgs, note.Options{Budget: 700})
+			if strings.Contains(text, tc.says) && !strings.Contains(text, tc.says+" "+tc.turns) {
+				t.Fatalf("round %d: %q without %q:\n%s", round, tc.says, tc.turns, text)
+			}
+			if !strings.Contains(text, tc.says) {
+				t.Fatalf("round %d: %q is lost:\n%s", round, tc.says, text)
+			}
+			msgs = session(summary(text), "Go on.")
+		}
+	}
+}
+
+// TestWordsBelowWhatWasPasted: a sentence right below or inside what was pasted, without an empty line before it, was
+// typed.
+func TestWordsBelowWhatWasPasted(t *testing.T) {
+	features.Proves(t, "N13")
+	log := strings.Repeat("2026-01-23T08:15:11Z INFO importer.rows batch=17 took=12ms ok\n", 60)
+	const order = "Mend that, but do not change the schema."
+	for name, message := range map[string]string{
+		"below a log": log + order, "between two": log + order + "\n" + log, "below a failure": "Error: no such lease\n" + order,
+	} {
+		msgs := session("Begin.", said("a"), message, said("b"), "Go on.")
+		for round := range 3 {
+			text := render(msgs, note.Options{Budget: 300})
+			if !strings.Contains(text, "> "+order) {
+				t.Fatalf("%s, round %d: the order is lost:\n%s", name, round, text)
+			}
+			msgs = session(summary(text), "Go on.")
+		}
+	}
+}

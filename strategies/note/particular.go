@@ -19,13 +19,17 @@ import (
 // particularWords are those that make a sentence say something in particular.
 var particularWords = newVocabulary("particular")
 
-// place is a sentence of a text by its place, and how much it says in particular.
-type place struct{ from, to, worth int }
-
 // particulars are the sentences of the typed lines of a text that say something in particular, in order: by their
-// words, or by words that the others do not use. What is said in words that come again and again says nothing, and
-// what binds has room of its own.
+// words, or by words that the others do not use. What is said in words that come again and again says nothing, what
+// binds has room of its own, and what stands last is what somebody wants.
 func (u *usage) particulars(words string) (list []place) {
+	if u != nil {
+		if list, ok := u.known[words]; ok { // a note is written several times
+			return list
+		}
+		u.count()
+		defer func() { u.known[words] = list }()
+	}
 	all := typedSentences(words)
 	novel := lists.Map(all, func(p place) float64 { return u.novelty(words[p.from:p.to]) })
 	common := middle(novel)
@@ -40,6 +44,9 @@ func (u *usage) particulars(words string) (list []place) {
 		if novel[i] >= common+standsOut {
 			p.worth += worthNovel
 		}
+		if i > 0 && i == len(all)-1 && !smallTalk(s) {
+			p.worth += worthLast
+		}
 		if p.worth > 0 {
 			list = append(list, p)
 		}
@@ -48,11 +55,14 @@ func (u *usage) particulars(words string) (list []place) {
 }
 
 const (
-	// staleUnder is the novelty under which a sentence says nothing, standsOut what one has more that stands out among
-	// those around it, and worthNovel what that is worth.
+	// staleUnder is the novelty under which a sentence says nothing: half of what there may be.
 	staleUnder = 0.5
-	standsOut  = 0.2
+	// standsOut is how much more of it than the sentences around it one has that stands out. Where each sentence has words
+	// of its own none does.
+	standsOut = 0.2
+	// worthNovel is what that is worth: more than most words make a sentence worth. worthLast is what the last one is.
 	worthNovel = 4
+	worthLast  = 2
 )
 
 // middle is the median of a list.
@@ -63,48 +73,8 @@ func middle(list []float64) float64 {
 	return slices.Sorted(slices.Values(list))[len(list)/2]
 }
 
-// typedPlaces are the runs of typed lines of a text.
-func typedPlaces(words string) (list []place) {
-	at := 0
-	for line, printed := range typed(words) {
-		from := at + max(strings.Index(words[at:], line), 0)
-		gap := words[at:from]
-		at = from + len(line)
-		switch last := len(list) - 1; {
-		case printed, strings.Contains(line, excerpt.LeftOut):
-		case last >= 0 && list[last].to == from-len(gap) && strings.TrimSpace(gap) == "":
-			list[last].to = at
-		default:
-			list = append(list, place{from: from, to: at})
-		}
-	}
-	return list
-}
-
-// typedSentences are the sentences of the typed lines of a text, but entries of lists, in order.
-func typedSentences(words string) (list []place) {
-	at := 0
-	for line, printed := range typed(words) {
-		from := at + max(strings.Index(words[at:], line), 0)
-		at = from + len(line)
-		_, item := listItem(line)
-		if item || isBox(line) || printed || strings.Contains(line, excerpt.LeftOut) {
-			continue
-		}
-		for s := range sentences(line) {
-			i := strings.Index(words[from:at], s)
-			if i < 0 {
-				continue
-			}
-			from += i + len(s)
-			list = append(list, place{from: from - len(s), to: from})
-		}
-	}
-	return list
-}
-
-// particular is how much a sentence of a person says in particular; 0 where it says nothing like it, or may bind or
-// not.
+// particular is how much a sentence of a person says in particular; 0 where it says nothing like it, or in words that
+// may bind.
 func particular(s string) (worth int) {
 	said := spoken(s) + " "
 	if smallTalk(s) || isQuestion(s) && !asksFor(s) || strings.HasSuffix(s, ":") || maybeWords.says(said) {
@@ -125,7 +95,7 @@ func particular(s string) (worth int) {
 }
 
 // mostParticular is how much a sentence says in particular at most.
-const mostParticular = 6 + worthNovel
+const mostParticular = 6 + worthNovel + worthLast
 
 // holdsName reports whether a sentence holds a word behind the first that begins with a capital, is code, or has
 // another mark of a name in it.
@@ -182,14 +152,14 @@ func (u *usage) besideFirst(words, said string, runes int) []place {
 		left = max(left, runes/2)
 	}
 	rest := u.chosen(words, first.to, len(words), left, 0)
-	if out := u.chosen(words, first.to, len(words), runes, 0); most(out) >= worthNovel && most(out) > most(rest) {
+	if out := u.chosen(words, first.to, len(words), runes, 0); mostWorth(out) >= worthNovel && mostWorth(out) > mostWorth(rest) {
 		return out
 	}
 	return append([]place{first}, rest...)
 }
 
-// most is what the sentence says in particular that says most.
-func most(list []place) (worth int) {
+// mostWorth is what the sentence is worth that says most in particular.
+func mostWorth(list []place) (worth int) {
 	for _, p := range list {
 		worth = max(worth, p.worth)
 	}
@@ -203,19 +173,6 @@ func (u *usage) betweenEnds(words string, runes int) []place {
 	tail := len(words) - len(excerpt.Tail(clip.Last(words[head:], runes/8)))
 	parts := u.chosen(words, head, tail, runes/2, aroundPart)
 	return slices.Concat([]place{{to: head}}, parts, []place{{from: tail, to: len(words)}})
-}
-
-// together are places and others, in order, each part of the text once.
-func together(list, others []place) (all []place) {
-	list = slices.SortedFunc(slices.Values(slices.Concat(list, others)), func(a, b place) int { return a.from - b.from })
-	for _, p := range list {
-		if last := len(all) - 1; last >= 0 && p.from <= all[last].to {
-			all[last].to = max(all[last].to, p.to)
-		} else {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 // withParts are the parts of a text at these places, which are in order, with the marks of what is left out before,

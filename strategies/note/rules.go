@@ -3,7 +3,6 @@ package note
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // rule is a sentence or an entry of a list by which a person bound what follows,
@@ -135,33 +133,6 @@ func aboveEntries(words string) map[string]string {
 		}
 	}
 	return above
-}
-
-// typed are the lines of a text that stand in no block of code, and whether each was pasted: it looks so, or it
-// follows in one paragraph on what does, or on an error.
-func typed(words string) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		fenced, behind := false, false
-		for line := range strings.Lines(words) {
-			line = strings.TrimSpace(line)
-			if strings.HasPrefix(line, fence) {
-				fenced = !fenced
-				continue
-			}
-			if line == "" {
-				behind = false
-				continue
-			}
-			if fenced {
-				continue
-			}
-			cut := strings.Contains(line, excerpt.LeftOut) // what follows may be something else
-			behind = !cut && (behind || pasted(line) || toolcall.IsFailure(line))
-			if !yield(line, behind) {
-				return
-			}
-		}
-	}
 }
 
 // asksFor reports whether a question is a wish: "can you keep v1?"
@@ -372,7 +343,7 @@ func oneLine(text string, runes int) string {
 
 // rules are those that fit: those that surely bind, and then the others, the newest messages first, and what is left of
 // the tokens. Of a message the first stand there, as a list is read from its beginning, and how many are left out.
-func (p *parts) rules(list []rule, budget int) (kept []rule, unused int) {
+func (p *parts) rules(list []rule, budget int) (kept []rule, left int) {
 	keep, full := make([]bool, len(list)), make(map[int]bool)
 	budget -= p.count(headRules)
 	for _, binds := range []bool{true, false} {

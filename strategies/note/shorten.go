@@ -34,7 +34,7 @@ func (u *usage) shorter(words string, runes int, id string, besides ...place) st
 
 // partsOf are the places of words that are shown in about so many characters.
 func (u *usage) partsOf(words string, runes int, mark func(gone string) string) []place {
-	if list := typedPlaces(words); len(list) > 0 && utf8.RuneCountInString(typedOf(words)) <= runes {
+	if list := typedRuns(words); len(list) > 0 && utf8.RuneCountInString(typedOf(words)) <= runes {
 		return list
 	}
 	if runes <= maxFirst {

@@ -49,7 +49,7 @@ func TestShorter(t *testing.T) {
 		{"the first one that says something", "That's really helpful, thanks! " + prose, 160, `\[\.\.\.\] The table is slow\.\nMARK`},
 		{"small talk where there is nothing else", "Wow! " + strings.Repeat("That's really great. ", 20), 160, `Wow!\nMARK`},
 		{"what was shortened so before", "[...] The table is slow.\n[... 300 characters left out here: message m7 ...]" +
-			strings.Repeat("\nAnd so on.", 20), 160, `\[\.\.\.\] The table is slow\.\nMARK`},
+			strings.Repeat("\nAnd so on.", 20), 160, `\[\.\.\.\] The table is slow\.\nMARK\nAnd so on\.`},
 		{"a log that was pasted, not the words around it", log, 1200,
 			`This fails:\n(2026\S+ ERROR lease 8443 expired\n){2}MARK\n2026\S+ ERROR lease 8443 expired\nMend the clock\.`},
 		{"code that was pasted", code, 1200, "See:\n```go\nx := 1\nMARK\n```\nWhy\\?"},

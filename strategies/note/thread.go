@@ -30,7 +30,7 @@ var sizes = []int{6000, 2400, 1200, 400, maxFirst, 0}
 type view struct {
 	turns   []turn
 	size    []int      // of the words, a place in sizes
-	besides [][]place  // of the words, what is shown whatever their size
+	inPlace [][]place  // of the words, the rules that are told in them
 	came    [][]string // the lines on what came of it, empty where one is not shown
 	said    []string   // the words of the agent, empty where they are not shown
 	binds   []bool     // the words bind what follows, correct what was done, or bear on what is asked for
@@ -39,7 +39,7 @@ type view struct {
 	count   func(string) int
 	focus   *Focus
 	memory  *Memory
-	usage   *usage // of their words, once one of them is shortened
+	usage   *usage // of their words
 	stood   string // what is told of how it stood at the end
 	alone   bool   // nobody can search what is left out
 	tight   bool   // there is no room to say what its marks are
@@ -49,11 +49,12 @@ type view struct {
 // show chooses what of the words of persons is shown in so many tokens, and in more than these of what was typed. tight
 // leaves out what their marks are, and that messages repeat.
 func show(
-	turns []turn, focus *Focus, memory *Memory, budget, more int, tight, repeats bool, count func(string) int,
+	turns []turn, usage *usage, focus *Focus, memory *Memory, budget, more int, tight, repeats bool,
+	count func(string) int,
 ) *view {
 	v := &view{turns: turns, tight: tight, repeats: repeats && !tight, size: make([]int, len(turns)),
-		besides: make([][]place, len(turns)), came: make([][]string, len(turns)), said: make([]string, len(turns)),
-		count: count, focus: focus, memory: memory}
+		inPlace: make([][]place, len(turns)), came: make([][]string, len(turns)), said: make([]string, len(turns)),
+		count: count, usage: usage, focus: focus, memory: memory}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
 		words := turns[i].words
@@ -427,11 +428,7 @@ func (v *view) words(i int) string {
 	if t.cut && sizes[v.size[i]] > maxFirst {
 		return t.words // it was cut before
 	}
-	size := sizes[v.size[i]]
-	if v.usage == nil && len(t.words) > size {
-		v.usage = usageOf(v.turns)
-	}
-	return v.usage.shorter(t.words, size, t.id, v.besides[i]...)
+	return v.usage.shorter(t.words, sizes[v.size[i]], t.id, v.inPlace[i]...)
 }
 
 // price is what the head and the words of a turn cost, in tokens.

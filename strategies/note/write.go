@@ -147,7 +147,7 @@ func (n *Note) added(o Options, summary string) string {
 		return ""
 	}
 	n.laws, n.failed = n.enforced(), failuresOf(n.names.Failures(), o.Count) // a note is written several times
-	n.whole = wholeNeed(n.turns, o.Count)
+	n.whole, n.usage = wholeNeed(n.turns, o.Count), usageOf(n.turns)
 	text, room := n.fitted(o, 0, summary)
 	if room.named {
 		return text
@@ -310,7 +310,7 @@ func (n *Note) body(p parts, budget, extra, beside int, reasons, alone bool) (b 
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	more := min(n.whole, beside*mostWords/100)
 	shown := min(words+extra, p.left-least)
-	v := show(n.turns, n.focus, n.memory, shown, more, budget < tightBudget, n.repeats, p.count)
+	v := show(n.turns, n.usage, n.focus, n.memory, shown, more, budget < tightBudget, n.repeats, p.count)
 	v.alone, b.thread, b.beside = alone, v, min(more, max(0, v.cost-max(0, shown)))
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left -= v.cost - b.beside
