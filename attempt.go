@@ -47,6 +47,8 @@ type planner struct {
 	// left is the time each plugin has left for what its answer makes the host do. It begins with as
 	// much as a call of the plugin may take. Plugins without a limit are not in it.
 	left map[string]time.Duration
+	// faults are panics while a note was read off messages or written, each message once.
+	faults *[]*abi.Error
 }
 
 // reading is the note that was read off the messages that go, where the edits change those that stay,
@@ -60,7 +62,7 @@ type reading struct {
 
 func (l *look) planner(v *strategies.View) *planner {
 	return &planner{look: l, view: v, left: make(map[string]time.Duration), bared: make(map[int]*abi.Message),
-		found: new(note.Memory)}
+		found: new(note.Memory), faults: new([]*abi.Error)}
 }
 
 // hear takes what plugins answered, and the view with their pins.
@@ -256,8 +258,11 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (
 		if ctx.Err() != nil { // a note takes long to write
 			return attempt{plan: plan}, canceled(ctx)
 		}
-		text, tokens := r.note.Write(note.Options{Summary: summary, Budget: host, Beside: beside,
-			Recall: recall, Count: p.look.counter.Text})
+		text, tokens := summary, 0
+		guarded(p.faults, func() {
+			text, tokens = r.note.Write(note.Options{Summary: summary, Budget: host, Beside: beside,
+				Recall: recall, Count: p.look.counter.Text})
+		})
 		if text == "" {
 			text, tokens = p.bareNote(plan.Supersede), 0
 		}
@@ -421,8 +426,14 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	}
 	ctx, done := inHostTime(ctx)
 	defer done()
-	in, most := p.goes(ctx, gone, edits)
-	r := reading{gone: gone, edits: edits, note: note.Build(ctx, in), most: most}
+	r := reading{gone: gone, edits: edits}
+	if !guarded(p.faults, func() {
+		var in note.Session
+		in, r.most = p.goes(ctx, gone, edits)
+		r.note = note.Build(ctx, in)
+	}) {
+		r.note, r.most = note.Build(ctx, note.Session{}), 0
+	}
 	if ctx.Err() == nil {
 		p.readings = append(slices.Clip(p.readings), r)
 	}
@@ -459,20 +470,14 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 }
 
 // needBeside returns how many tokens what must not be lost of the messages that go needs beside a note's own.
-func (p *planner) needBeside(ctx context.Context, gone []string, edits []abi.Edit, by abi.SourceType) int {
+func (p *planner) needBeside(ctx context.Context, gone []string, edits []abi.Edit, by abi.SourceType) (tokens int) {
 	ctx, done := inHostTime(ctx)
 	defer done()
-	in, _ := p.goes(ctx, gone, edits)
-	return in.NeedBeside(ctx, p.look.counter.Text, by == abi.SourceModel)
-}
-
-// heldBeside returns how many tokens of the target a plugin that answers with a list must leave for that.
-func (p *planner) heldBeside(ctx context.Context) int {
-	b := strategies.NewBudget(p.view, p.look.policy.Note, longestSource)
-	if b.Beside == 0 || !p.look.hooks.HasCompactor() {
-		return 0
-	}
-	return min(b.Beside, p.needBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil, longestSource.Type))
+	guarded(p.faults, func() {
+		in, _ := p.goes(ctx, gone, edits)
+		tokens = in.NeedBeside(ctx, p.look.counter.Text, by == abi.SourceModel)
+	})
+	return tokens
 }
 
 // original returns message i of the view as it came to the session.

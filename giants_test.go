@@ -64,7 +64,7 @@ func TestGiantOfAPerson(t *testing.T) {
 					}
 				}
 			}
-			if !strings.Contains(r.Report.Reason, "a person wrote in "+tc.words[0]) {
+			if !strings.Contains(r.Report.Reason, "was said in "+tc.words[0]) {
 				t.Errorf("the reason does not say it: %s", r.Report.Reason)
 			}
 			report, err := json.Marshal(r.Report)
@@ -298,5 +298,36 @@ func TestPrunedIsSaid(t *testing.T) {
 				t.Errorf("the reason is %q", r.Reason)
 			}
 		})
+	}
+}
+
+// TestGiantAmongWhatMayGo: an answer that leaves no room is cut where it stands and named in the report, so
+// that what is older goes oldest first beside it.
+func TestGiantAmongWhatMayGo(t *testing.T) {
+	features.Proves(t, "K4", "complaint 5")
+	msgs := chat(60)
+	at := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.ID == "a40" })
+	msgs = slices.Insert(msgs, at, abi.Message{ID: "long", Role: abi.RoleAssistant, Content: abi.Text(giantWords)})
+	for _, window := range []int{1500, 3000, 5000} {
+		r := compact(t, newCompactor(t, kagewasm.Options{}), request(window, msgs))
+		if stays := has(r.Messages, "long"); stays != (window > 1500) || stays != slices.Equal(r.Report.Pruned.Words,
+			[]string{"long"}) || stays != strings.Contains(r.Report.Reason, "was said in long") ||
+			len(r.Report.Pruned.Calls) > 0 || r.Report.TokensAfter > r.Report.Target {
+			t.Errorf("a window of %d: %v, %v: %s", window, r.Report.Pruned.Words, r.Report.Pruned.Calls, r.Report.Reason)
+		}
+		var may []string // go, in order
+		for i := range msgs {
+			if !slices.Contains(r.Report.Pinned, msgs[i].ID) {
+				may = append(may, msgs[i].ID)
+			}
+		}
+		if n := len(r.Report.Superseded); !slices.Equal(r.Report.Superseded, may[:n]) {
+			t.Errorf("a window of %d: %v go, which are not the oldest", window, r.Report.Superseded)
+		}
+	}
+	req := request(5000, msgs)
+	req.Force = true
+	if r := compact(t, newCompactor(t, kagewasm.Options{}), req); !r.Report.Compacted || !has(r.Messages, "long") {
+		t.Errorf("asked for: %s", r.Report.Reason)
 	}
 }

@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -448,4 +449,22 @@ func (s *Sent) shared(now strategies.List) (tokens int) {
 		tokens += now.Tokens[i]
 	}
 	return tokens
+}
+
+// guarded runs f, which is about a note, and reports whether it came to its end. Where it panics the compaction goes on
+// with less of a note, and the panic is one of faults.
+func guarded(faults *[]*abi.Error, f func()) (done bool) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		fault := &abi.Error{Code: abi.CodeInternal, Op: "write note", Message: fmt.Sprintf("the note panicked: %v", v),
+			Hint: "a fault of the host or of its token counter: report it"}
+		if !slices.ContainsFunc(*faults, func(e *abi.Error) bool { return e.Message == fault.Message }) {
+			*faults = append(*faults, fault)
+		}
+	}()
+	f()
+	return true
 }

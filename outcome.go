@@ -295,7 +295,7 @@ func nonNil[T any](list []T) []T {
 func explain(r *Report) string {
 	said := because(r)
 	if words := r.Pruned.Words; len(words) > 0 {
-		said += fmt.Sprintf("; beginning and end are left of what a person wrote in %s, which left no room for anything else",
+		said += fmt.Sprintf("; beginning and end are left of what was said in %s, which left no room for anything else",
 			strings.Join(words, ", "))
 	}
 	return said

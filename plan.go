@@ -353,6 +353,15 @@ func plan(ctx context.Context, p *planner, pre preCompacted) planned {
 		}
 	}
 	outcomes, failures := pre.Settle(taken, remarks)
-	out.outcomes, out.failures = outcomes, append(failures, out.failures...)
+	out.outcomes, out.failures = outcomes, slices.Concat(failures, out.failures, *p.faults)
 	return out
+}
+
+// heldBeside returns how many tokens of the target a plugin that answers with a list must leave for that.
+func (p *planner) heldBeside(ctx context.Context) int {
+	b := strategies.NewBudget(p.view, p.look.policy.Note, longestSource)
+	if b.Beside == 0 || !p.look.hooks.HasCompactor() {
+		return 0
+	}
+	return min(b.Beside, p.needBeside(ctx, strategies.Cut(p.view, b.Note, p.look.policy.Keep), nil, longestSource.Type))
 }

@@ -62,7 +62,8 @@ func (p *Pruned) took(ids []string, saved int) {
 func (p *Pruned) named(came []abi.Message) {
 	pruned := set.Of(p.IDs...)
 	for i := range came {
-		if m := &came[i]; pruned[m.ID] && m.Role == abi.RoleAssistant && !slices.Contains(p.Removed, m.ID) {
+		if m := &came[i]; pruned[m.ID] && m.Role == abi.RoleAssistant && !slices.Contains(p.Removed, m.ID) &&
+			!slices.Contains(p.Words, m.ID) {
 			p.Calls = append(p.Calls, m.ID)
 		}
 	}
@@ -73,9 +74,10 @@ func (p *Pruned) named(came []abi.Message) {
 //   - messages that have to stay, where they alone would start the next compaction, or
 //     miss a target that was asked for;
 //   - what persons wrote, only where the window does not hold what has to stay;
-//   - the newest output, where nothing has to go then.
+//   - the newest output, where nothing has to go then;
+//   - giants that would take all that is older along.
 //
-// That is a kind of pruning, and may be all that is needed. cut reports whether anything was cut.
+// That is a kind of pruning, and may be all that is needed. cut reports whether anything was cut, and may be all.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.List)
 	if l.req.Ongoing {
@@ -96,13 +98,21 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 		p = p.instead(v.List, p.Words)
 	}
 	v.Target = target
+	spare := strategies.Spare{Keep: l.policy.Keep, Config: l.policy.Summarize}
 	if onlyAsNeeded(l) {
-		spare := strategies.Spare{Keep: l.policy.Keep, Config: l.policy.Summarize}
 		short, recent := spare.Shorten(v)
 		v, ids = short, append(ids, recent...)
 		p = p.instead(v.List, recent)
 	}
-	return v, p, len(ids)+len(p.Words) > 0
+	cut = len(ids)+len(p.Words) > 0
+	v, giants, words := spare.ShortenGiants(v, l.policy.Note, l.req.Recall)
+	p = p.instead(v.List, giants)
+	p.Words = append(p.Words, words...)
+	if len(giants) > 0 && v.Fits() && l.req.Force && l.req.Target == nil {
+		// The target is a share of the session, and that is smaller now.
+		v.Target = min(v.Target, int(l.limits.lowerShare*float64(v.Total)))
+	}
+	return v, p, cut || len(giants) > 0 && !l.policy.Keep.Recent()
 }
 
 // overfull reports whether no compaction makes the request fit unless what persons wrote is cut: what has to

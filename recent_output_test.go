@@ -66,7 +66,16 @@ func TestNewestOutputIsCutFirst(t *testing.T) {
 // where it is switched off; what the model is busy with is not cut for it either.
 func TestNewestOutputStays(t *testing.T) {
 	features.Proves(t, "I7", "K25")
-	giant := withOutput(60, "t57", 6000)
+	much := func(words int, ids ...string) []abi.Message { // none of the outputs is a giant
+		msgs := chat(60)
+		for i := range msgs {
+			if slices.Contains(ids, msgs[i].ID) {
+				msgs[i].Content = abi.Text(strings.Repeat("word ", words))
+			}
+		}
+		return msgs
+	}
+	newest := much(1400, "t57", "t58", "t59")
 	busy := slices.Clone(withOutput(60, "t59", 2500))
 	busy = busy[:len(busy)-1] // the results are the last that was said
 	as := func(p kagewasm.Policy) kagewasm.Options { return kagewasm.Options{Policy: p} }
@@ -75,26 +84,27 @@ func TestNewestOutputStays(t *testing.T) {
 	noRecent := strategies.SummarizeConfig{PreserveRecent: -1}
 	for why, tc := range map[string]struct {
 		msgs    []abi.Message
-		window  int // 0: 7,000
+		window  int // 0: 6,300
 		options kagewasm.Options
 		ask     func(*kagewasm.Request)
 		whole   bool // what stays of the output is not cut
 	}{
-		"asked for":          {msgs: giant, ask: func(r *kagewasm.Request) { r.Force = true }},
-		"with a target":      {msgs: giant, ask: func(r *kagewasm.Request) { r.Target = new(4200) }},
-		"refused":            {msgs: giant, ask: func(r *kagewasm.Request) { r.Reason = abi.TriggerOverflow }},
-		"a plugin's to say":  {msgs: giant, options: kagewasm.Options{Plugins: plugins(compactor(answers(nil)))}},
-		"the host's own":     {msgs: giant, options: own},
-		"no pruning":         {msgs: giant, options: as(kagewasm.Policy{Prune: strategies.PruneConfig{Off: true}})},
-		"nothing recent":     {msgs: giant, options: as(kagewasm.Policy{Summarize: noRecent})},
-		"no caps":            {msgs: giant, options: as(kagewasm.Policy{Keep: strategies.KeepConfig{MessageTokens: -1}})},
-		"a recent end":       {msgs: giant, options: as(kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}})},
-		"an older one":       {msgs: withOutput(60, "t40", 6000)},
+		"asked for":     {msgs: newest, ask: func(r *kagewasm.Request) { r.Force = true }},
+		"with a target": {msgs: newest, ask: func(r *kagewasm.Request) { r.Target = new(3780) }},
+		"refused": {msgs: much(350, "t57", "t58", "t59"),
+			ask: func(r *kagewasm.Request) { r.Reason = abi.TriggerOverflow }},
+		"a plugin's to say":  {msgs: newest, options: kagewasm.Options{Plugins: plugins(compactor(answers(nil)))}},
+		"the host's own":     {msgs: newest, options: own},
+		"no pruning":         {msgs: newest, options: as(kagewasm.Policy{Prune: strategies.PruneConfig{Off: true}})},
+		"nothing recent":     {msgs: newest, options: as(kagewasm.Policy{Summarize: noRecent})},
+		"no caps":            {msgs: newest, options: as(kagewasm.Policy{Keep: strategies.KeepConfig{MessageTokens: -1}})},
+		"a recent end":       {msgs: newest, options: as(kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}})},
+		"older ones":         {msgs: much(1400, "t38", "t39", "t40")},
 		"something goes":     {msgs: withOutput(300, "t297", 2000), window: 8000, whole: true},
 		"the model is at it": {msgs: busy, window: 4000, whole: true},
 	} {
 		t.Run(why, func(t *testing.T) {
-			req := request(cmp.Or(tc.window, 7000), tc.msgs)
+			req := request(cmp.Or(tc.window, 6300), tc.msgs)
 			if tc.ask != nil {
 				tc.ask(&req)
 			}

@@ -135,8 +135,8 @@ type Pruned struct {
 	Calls []string `json:"calls,omitempty"`
 	// Thinking are the ids of messages that lost what the model thought.
 	Thinking []string `json:"thinking,omitempty"`
-	// Words are the ids of messages that a person wrote and that left no room for anything else. Their
-	// beginning and end are left, with a mark between that says where the rest is.
+	// Words are the ids of messages that a person or the agent wrote and that left no room for anything else.
+	// Their beginning and end are left, with a mark between that says where the rest is.
 	Words []string `json:"words,omitempty"`
 }
 

@@ -423,7 +423,8 @@ func (m *goodModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.Model
 		OutputTokens: 1}, nil
 }
 
-// TestSummarizeBesideGiants: a giant near the end does not keep the model from being asked.
+// TestSummarizeBesideGiants: a giant near the end does not keep the model from being asked where somebody asks
+// for a compaction.
 func TestSummarizeBesideGiants(t *testing.T) {
 	features.Proves(t, "K4")
 	msgs := chat(60)
@@ -438,7 +439,9 @@ func TestSummarizeBesideGiants(t *testing.T) {
 	for _, w := range []int{3000, 4000, 6000, 7000} {
 		t.Run(fmt.Sprintf("window of %d", w), func(t *testing.T) {
 			m.n = 0
-			r, err := c.Compact(t.Context(), request(w, msgs))
+			req := request(w, msgs)
+			req.Force = true
+			r, err := c.Compact(t.Context(), req)
 			t.Logf("%d: strategy %s fallback %v failures %v model %d superseded %d/%d edited %v after %d target %d %v",
 				w, r.Report.Strategy, r.Report.Fallback, r.Report.Failures, m.n, len(r.Report.Superseded), len(msgs),
 				r.Report.Edited, r.Report.TokensAfter, r.Report.Target, err)

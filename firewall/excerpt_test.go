@@ -12,9 +12,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
 
-// TestShortenWords: of what a person wrote the host may leave beginning and end, and
-// writes what stands between them itself. Nobody else's words are shortened, and nothing
-// that is pinned for what it is.
+// TestShortenWords: of what a person or the agent wrote the host may leave beginning and end,
+// and writes what stands between them itself. Nobody else's words are shortened, and nothing
+// that is pinned for what it is, or holds only as a whole.
 func TestShortenWords(t *testing.T) {
 	features.Proves(t, "K10")
 	giant := strings.Repeat("begin ", 100) + strings.Repeat("end ", 100)
@@ -22,6 +22,13 @@ func TestShortenWords(t *testing.T) {
 		m := abi.Message{ID: "m", Role: abi.RoleUser, Content: abi.Text(giant)}
 		change(&m)
 		return []abi.Message{m}
+	}
+	signed := func(with string) func(*abi.Message) {
+		return func(m *abi.Message) {
+			m.Role = abi.RoleAssistant
+			m.Content = abi.Parts(abi.RawPart("text", json.RawMessage(`{`+with+`,"text":`+string(quoted(giant))+`,"type":"text"}`)).
+				WithText(giant))
+		}
 	}
 	both := firewall.Excerpt{ID: "m", Head: 6, Tail: 4}
 	for _, tc := range []struct {
@@ -51,7 +58,16 @@ func TestShortenWords(t *testing.T) {
 			`"begin \n[... 990 characters left out here: message m; ask me ...]\nend "`},
 		{"what a host inserted stays", of(func(m *abi.Message) { m.Kind = abi.KindSummary }), both, ""},
 		{"the system's words stay", of(func(m *abi.Message) { m.Role = abi.RoleSystem }), both, ""},
-		{"the agent's words stay", of(func(m *abi.Message) { m.Role = abi.RoleAssistant }), both, ""},
+		{"the agent's words", of(func(m *abi.Message) { m.Role = abi.RoleAssistant }), both,
+			`"begin \n[... 990 characters left out here: message m; ask me ...]\nend "`},
+		{"words of the agent's that are signed stay", of(signed(`"thoughtSignature":"x"`)), both, ""},
+		{"and those that something points into", of(signed(`"annotations":[{"start_index":3}]`)), both, ""},
+		{"what nothing points into is as good as a text", of(signed(`"annotations":[]`)), both,
+			`[{"annotations":[],"text":"begin \n[... 990 characters left out here: message m; ask me ...]\nend ","type":"text"}]`},
+		{"what the agent thought stays", of(func(m *abi.Message) {
+			m.Role = abi.RoleAssistant
+			m.Content = abi.Parts(abi.RawPart("thinking", json.RawMessage(`{"type":"thinking","thinking":`+string(quoted(giant))+`}`)))
+		}), both, ""},
 		{"output is edited by another rule", of(func(m *abi.Message) { m.Role = abi.RoleTool }), both, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

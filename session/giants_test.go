@@ -64,3 +64,32 @@ func TestRefusedGiantTask(t *testing.T) {
 		t.Fatalf("%d calls, %v", d.Calls, err)
 	}
 }
+
+// TestGiantAnswer: of an answer that left no room beginning and end are given to the model. What is left out
+// is recalled, and a rollback brings it back.
+func TestGiantAnswer(t *testing.T) {
+	features.Proves(t, "K4", "A11")
+	msgs := chat(20)
+	long := strings.Repeat("a line of an answer\n", 500) + "the worker saw ErrTooManyCooks here\n" +
+		strings.Repeat("a line of an answer\n", 500)
+	msgs = append(msgs[:12:12], append([]abi.Message{{ID: "long", Role: abi.RoleAssistant, Content: abi.Text(long)}},
+		msgs[12:]...)...)
+	s := open(t, newCompactor(t, kagewasm.Options{}), 3000, msgs)
+	var given [][]abi.Message
+	if _, err := s.Dispatch(t.Context(), said("x", &given)); err != nil {
+		t.Fatal(err)
+	}
+	if got := given[0][12]; got.ID != "long" || len(got.Text()) > len(long)/2 || strings.Contains(got.Text(), "Cooks") {
+		t.Fatalf("the model was given %d bytes of %s", len(got.Text()), got.ID)
+	}
+	found := session.Recall(s.All(), session.RecallQuery{Text: "ErrTooManyCooks"})
+	if len(found) != 1 || found[0].Pieces[0].Message != "long" {
+		t.Errorf("recalled %+v", found)
+	}
+	if err := s.RollbackTo(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Messages()[12].Text(); got != long {
+		t.Errorf("a rollback brings back %d bytes of %d", len(got), len(long))
+	}
+}

@@ -24,7 +24,7 @@ func ShortenFixed(v *View, keep KeepConfig, n NoteConfig, recall string) (*View,
 	}
 	cutPrinted := func(v *View, limit int) (*View, []string) {
 		limit = cmp.Or(keep.MessageTokens, limit)
-		return v.excerpted(limit, recall, func(i int) bool { return !v.Pinned[i] && v.printed(i) })
+		return v.excerpted(limit, recall, func(i int) bool { return v.stays(i) && !v.Pinned[i] && v.printed(i) })
 	}
 	after, all := shortenUnder(v, n, manyParts, leastOutput, isTight, func(v *View, limit int) (*View, []string) {
 		after, ids := v.Edited(capped(v, cmp.Or(keep.MessageTokens, limit), v.stays))
@@ -52,7 +52,7 @@ func isTight(b Budget) bool { return b.Tight }
 // printed reports whether a program wrote message i in the role of the user.
 func (v *View) printed(i int) bool {
 	m := &v.Messages[i]
-	return m.Kind == abi.KindBash || m.Kind == "" && !m.IsPerson()
+	return m.Role == abi.RoleUser && (m.Kind == abi.KindBash || m.Kind == "" && !m.IsPerson())
 }
 
 // ShortenWords cuts down giants that persons wrote, the task and what the model is busy with, where
@@ -65,16 +65,66 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 		return v, nil
 	}
 	return shortenUnder(v, n, fewParts, minCap, isTight, func(v *View, limit int) (*View, []string) {
-		return v.excerpted(limit, recall, func(i int) bool { return !held(&v.Messages[i]) })
+		return v.excerpted(limit, recall, func(i int) bool {
+			return v.Messages[i].Role == abi.RoleUser && v.stays(i) && !held(&v.Messages[i])
+		})
 	})
 }
 
-// excerpted returns the view with only the beginning and the end of messages in the role of the user
-// that have to stay and cost more than limit tokens, and the ids of those.
+// ShortenGiants cuts down giants among the units that may go, so that what is older need not go before
+// its time: a unit that has more than half of the room there is for units, and does not fit beside newer
+// ones. Output, arguments, and what somebody said in it keep their beginning and end, of a forty-eighth of the
+// target, or of less where less is left. What cannot be cut so far goes, and what is older with it.
+//
+// It returns what [ShortenFixed] does, and of the messages those that a person or the agent wrote.
+func (s *Spare) ShortenGiants(v *View, n NoteConfig, recall string) (after *View, ids, words []string) {
+	keep := &s.Keep
+	if keep.MessageTokens < 0 || keep.OnePiece || v.All || v.Fits() {
+		return v, nil, nil
+	}
+	note := NewBudget(v, n, DropSource).Note
+	for {
+		c := crossingOf(v, note, keep)
+		if c.at < 0 || v.size(v.Units[c.at]).within(size{c.room.tokens / 2, c.room.bytes / 2}) {
+			return v, ids, words
+		}
+		short, cut, said := unitShortened(v, c.at, cmp.Or(keep.MessageTokens, v.Target/giantParts), recall)
+		for limit := v.Target / giantParts / 2; limit >= minCap && !short.size(short.Units[c.at]).within(c.left); limit /= 2 {
+			short, cut, said = unitShortened(v, c.at, limit, recall)
+		}
+		if len(cut) == 0 || !short.size(short.Units[c.at]).within(c.left) {
+			return v, ids, words
+		}
+		v, ids, words = short, append(ids, cut...), append(words, said...)
+	}
+}
+
+// giantParts is the part of the target, one of so many, that giants are cut to.
+const giantParts = 48
+
+// unitShortened returns the view with each message of a unit cut to limit tokens, the ids of those that were, and of
+// these the ones that a person or the agent wrote.
+func unitShortened(v *View, unit, limit int, recall string) (after *View, ids, words []string) {
+	limit = max(limit, minCap)
+	of := func(i int) bool { return v.UnitOf[i] == unit && !v.Pinned[i] }
+	after, ids = v.Edited(capped(v, limit, of))
+	after, said := after.excerpted(limit, recall, of)
+	for _, id := range said {
+		i := slices.IndexFunc(v.Messages, func(m abi.Message) bool { return m.ID == id })
+		if !v.printed(i) {
+			words = append(words, id)
+		}
+	}
+	return after, append(ids, said...), words
+}
+
+// excerpted returns the view with only the beginning and the end of messages that a person or the agent
+// wrote, or a program in the role of the user, and that cost more than limit tokens, and the ids of those.
 func (v *View) excerpted(limit int, recall string, may func(i int) bool) (after *View, ids []string) {
 	var list []firewall.Excerpt
 	for i := range v.Messages {
-		if m := &v.Messages[i]; m.Role == abi.RoleUser && v.stays(i) && v.Tokens[i] > limit && may(i) {
+		m := &v.Messages[i]
+		if (m.Role == abi.RoleUser || m.Role == abi.RoleAssistant) && v.Tokens[i] > limit && may(i) {
 			list = append(list, excerpts(m, v.Tokens[i], limit, v.Count)...)
 		}
 	}

@@ -32,13 +32,15 @@ type KeepConfig struct {
 	//   - where nothing has to go then, output among the newest messages, to a twelfth of the
 	//     target;
 	//   - where one of the newest messages would go, to a quarter of the target;
-	//   - what would go just before the rest, to what is left.
+	//   - what would go just before the rest, to what is left;
+	//   - where a giant would go, and take all that is older along, whoever wrote it: see [Spare.ShortenGiants].
 	//
 	// Where the window does not hold what has to stay even so, that of it which persons wrote is cut
 	// too, unless it is switched off: see [ShortenWords].
 	MessageTokens int
-	// OnePiece makes what stays one piece: no message that may go stays before one that goes, for hosts
-	// that keep a session from one message on. By default a giant may go alone.
+	// OnePiece makes what stays one piece, for hosts that keep a session from one message on, and all of
+	// that as it is: no giant is shortened ([Spare.ShortenGiants]), and what the newest words of a person
+	// answer goes with the rest.
 	OnePiece bool
 	// DropThinking leaves out what the model thought in answers that stay after the first change that
 	// pruning or a compaction makes, but for pinned ones. It is for models that bind it
@@ -113,38 +115,20 @@ func (k *KeepConfig) count(v *View) (n int) {
 // shrinks. Where the session fits as it is nothing goes, since there is then nothing to note. Small
 // earlier summaries do not go alone while the session is under its threshold.
 //
-// A single unit that does not fit, and that would take more than half of what is left for units, goes
-// before older ones do: one giant result must not cost the session everything before it. With
-// keep.OnePiece everything before it goes too.
+// No unit that may go stays before one that goes, but for what the newest words of a person answer. That
+// one giant result costs the session everything before it is what [Spare.ShortenGiants] is for.
 func Cut(v *View, note int, keep KeepConfig) []string {
 	from := keep.start(v)
 	if v.Fits() && !v.olderThan(from) {
 		return nil
 	}
-	left := v.beside(note).less(v.fixed())
-	half := size{left.tokens / 2, left.bytes / 2}
-	answered := keepsAnswered(v, left, &keep)
-	if answered >= 0 {
-		left = left.less(v.size(v.Units[v.UnitOf[answered]]))
-	}
+	c := crossingOf(v, note, &keep)
 	gone := make([]bool, len(v.Messages))
-	for k := len(v.Units) - 1; k >= 0; k-- {
-		u := v.Units[k]
-		if !v.Candidate(u) {
-			continue
-		}
-		switch n := v.size(u); {
-		case u[len(u)-1] < from:
-		case u[0] == answered:
-			continue
-		case n.within(left):
-			left = left.less(n)
-			continue
-		case keep.OnePiece, n.within(half):
-			left = size{-1, -1} // the cut: everything older goes
-		}
-		for _, i := range u {
-			gone[i] = true
+	for k, u := range v.Units {
+		if v.Candidate(u) && u[0] != c.answered && (k <= c.at || u[len(u)-1] < from) {
+			for _, i := range u {
+				gone[i] = true
+			}
 		}
 	}
 	if v.summariesAlone(gone) {
@@ -152,6 +136,37 @@ func Cut(v *View, note int, keep KeepConfig) []string {
 	}
 	withNotes(v, gone)
 	return v.ids(gone)
+}
+
+// crossing is where the room for units ends.
+type crossing struct {
+	// at is the newest unit, of those that may go and are recent, that does not fit beside newer ones; -1 where all fit.
+	at int
+	// room is what there is for units, left what newer ones leave of it.
+	room, left size
+	// answered is the first message of what stays as the newest words of a person answer it, or -1.
+	answered int
+}
+
+// crossingOf returns where the room ends that the targets leave for units beside a note of so many tokens.
+func crossingOf(v *View, note int, keep *KeepConfig) crossing {
+	room, from := v.beside(note).less(v.fixed()), keep.start(v)
+	c := crossing{room: room, left: room, answered: keepsAnswered(v, room, keep)}
+	if c.answered >= 0 {
+		c.left = c.left.less(v.size(v.Units[v.UnitOf[c.answered]]))
+	}
+	for c.at = len(v.Units) - 1; c.at >= 0; c.at-- {
+		u := v.Units[c.at]
+		if !v.Candidate(u) || u[0] == c.answered || u[len(u)-1] < from {
+			continue
+		}
+		n := v.size(u)
+		if !n.within(c.left) {
+			break
+		}
+		c.left = c.left.less(n)
+	}
+	return c
 }
 
 // withNotes lets earlier notes of the host's go where anything goes: the new one takes over what they say. Two of them

@@ -196,8 +196,8 @@ func TestRecentBytes(t *testing.T) {
 	}{
 		{"no target for bytes", 1000, 0, 0, ""},
 		{"within both", 1000, 100_000, 0, ""},
-		{"a giant in bytes goes alone", 1000, 10_000, 0, "a2 r2"},
-		{"bytes and tokens both have to fit", 340, 10_000, 0, "m1 a2 r2"},
+		{"a giant in bytes takes what is older along", 1000, 10_000, 0, "m1 a m2 r a2 r2"},
+		{"bytes and tokens both have to fit", 340, 10_000, 0, "m1 a m2 r a2 r2"},
 		{"oldest first in bytes, too", 1000, 54_000, 0, "m1 a r"},
 		{"all that may go", 1000, 100, 0, "m1 a m2 r a2 r2 m3"},
 		{"the note takes bytes, too", 1000, 55_300, 200, "m1 a r"},

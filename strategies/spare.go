@@ -9,8 +9,9 @@ import (
 )
 
 // Spare says which messages need not go. [Spare.Shorten] is for a session that only its newest output
-// makes too long: that is cut and nothing goes. [Spare.Of] is for after a summary or a note is written:
-// more of the newest messages stay where it took less than was reserved for it.
+// makes too long: that is cut and nothing goes. [Spare.ShortenGiants] lets what is older stay. [Spare.Of]
+// is for after a summary or a note is written: more of the newest messages stay where it took less than
+// was reserved for it.
 type Spare struct {
 	// Keep says what the recent end is, of which as much stays as fits. All that is older goes.
 	Keep KeepConfig

@@ -246,6 +246,13 @@ func (s *summaryRun) readAll(ctx context.Context, parts []*part) error {
 		if s.good[p.name] == p {
 			return
 		}
+		defer func() { // the counter is the host's code, and nobody else recovers in a goroutine
+			if v := recover(); v != nil {
+				p.err = &abi.Error{Code: abi.CodeInternal, Op: summarizeName, Message: fmt.Sprintf("the request panicked: %v", v),
+					Hint: "a fault of the host or of its token counter"}
+				cancel(p.err)
+			}
+		}()
 		if p.text, p.err = p.read(ctx); p.err != nil && !worthAnother(p.err) {
 			cancel(p.err)
 		}

@@ -17,7 +17,7 @@ import (
 // In the session's own format an entry with the id of a message that was read is that message and is written with its
 // bytes; only the content of a tool result and the arguments of a tool call may differ, and are then replaced in
 // place; an answer may have lost its thinking, see [abi.Message.WithoutThinking] and [Session.KeepsThinking]; and of
-// the words of a person, or of what a command of theirs put out, beginning and end may be left, see firewall.Shorten.
+// what a person or the agent said, or a command of theirs put out, beginning and end may be left, see firewall.Shorten.
 // Arguments in an answer that carries a provider's signature stay as they are, and so do those that are no text or
 // object of the model's making (a screenshot). (Meta and Raw are the host's to change and are not compared.) An entry
 // with another id is written as a new message. The file around the messages stays as it is.
@@ -101,10 +101,10 @@ func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
 		c, ok := compareMessage(&read[at].Message, m)
 		if !ok {
 			return nil, badList("message %s: only the content of a tool result, the arguments of tool calls, thinking and the "+
-				"middle of what a person wrote can change", jsondoc.Quoted(m.ID))
+				"middle of what was said can change", jsondoc.Quoted(m.ID))
 		}
 		for _, words := range c.Words {
-			if places, _ := s.log.Says(read[at], words); len(places) == 0 {
+			if _, places, _ := s.log.Says(read[at], words); len(places) == 0 {
 				return nil, badList("message %s: its words stand in the file in another form, and cannot be shortened there",
 					jsondoc.Quoted(m.ID))
 			}
@@ -123,11 +123,14 @@ func compareMessage(old, now *abi.Message) (c codec.Change, ok bool) {
 	case same:
 	case old.Role == abi.RoleTool:
 		c.Content, same = true, true
-	case old.Role == abi.RoleUser:
+	case old.Role == abi.RoleUser, old.Role == abi.RoleAssistant:
 		c.Words, same = shortened(old.Content, now.Content)
 	}
-	if bare, thought := old.WithoutThinking(); !same && thought && bare.Content.Equal(now.Content) {
-		c.Thinking, same = true, true
+	if bare, thought := old.WithoutThinking(); !same && thought {
+		if same = bare.Content.Equal(now.Content); !same {
+			c.Words, same = shortened(bare.Content, now.Content)
+		}
+		c.Thinking = true
 	}
 	if !same || old.Role != now.Role || old.Kind != now.Kind || old.ToolCallID != now.ToolCallID ||
 		old.Name != now.Name || old.IsError != now.IsError || old.Timestamp != now.Timestamp ||

@@ -136,8 +136,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
 		"is no terminal to ask on, nothing is written without it")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
-	fs.BoolVar(&f.onePiece, "one-piece", false, "let nothing stay before what goes, beside what always stays: for "+
-		"programs that keep a session from one message on")
+	fs.BoolVar(&f.onePiece, "one-piece", false, "let nothing stay before what goes, beside what always stays, and cut no "+
+		"giant: for programs that keep a session from one message on")
 }
 
 // registerResult adds the flags about what is written.

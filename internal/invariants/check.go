@@ -34,8 +34,8 @@ type report struct {
 //
 // pinned messages (system messages before the first message of a user, what the report lists,
 // message, and those marked always_keep) are byte-identical; kept ones are too, but for tool results
-// and arguments that the report lists as pruned, and for a user's message without a mark of which it
-// says that beginning and end are left; the order is kept; nothing is
+// and arguments that the report lists as pruned, and for what a user or the agent said without a mark of which
+// it says that beginning and end are left; the order is kept; nothing is
 // gone without being superseded; what is inserted is role user with a declared
 // kind; no call or result is orphaned that was not before, and no result parted from its call; the target is met,
 // or the reason code is one that the figures bear out; a session over the
@@ -189,7 +189,7 @@ func (c *check) compare(i int, m message) {
 	case bytes.Equal(c.in[i].raw, m.raw):
 	case slices.Contains(c.rep.Pruned.Words, id):
 		if !isExcerpt(c.in[i], m) {
-			c.problem("%s: more than the middle of what a user said is gone", id)
+			c.problem("%s: more than the middle of what was said is gone", id)
 		}
 	case c.pinned[i]:
 		c.problem("pinned %s is not byte-identical", id)

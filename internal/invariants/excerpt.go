@@ -9,13 +9,13 @@ import (
 // leftOut is the line that stands for the middle of a text.
 var leftOut = regexp.MustCompile(`(?m)^\[\.\.\. [0-9]+ characters left out here[^\n]* \.\.\.\]\n`)
 
-// isExcerpt reports whether nothing changed in a message of a user, or in the output of a
-// command that a user ran, but the middle of its texts, in a session that does not say of
-// it that it stays.
+// isExcerpt reports whether nothing changed in a message of a user or the agent, or in the
+// output of a command that a user ran, but the middle of its texts, in a session that does
+// not say of it that it stays.
 func isExcerpt(was, is message) bool {
 	meta, _ := was.doc["meta"].(map[string]any)
 	ran := was.str("role") == "user" && was.str("kind") == "bash"
-	if !was.isPerson() && !ran || truthy(meta["always_keep"]) {
+	if !was.isPerson() && !ran && was.str("role") != "assistant" || truthy(meta["always_keep"]) {
 		return false
 	}
 	a, b := strip(was), strip(is)

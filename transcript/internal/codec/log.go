@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -150,22 +151,30 @@ func (l *Log) MessagesIn(rec int) []int {
 	return l.records[rec].msgs
 }
 
-// Says are the places of a text in the record that a message begins in, and what is to
+// Says are the places of a text in the first record of a message that has it, and what is to
 // stand there now. Of a message that is put together around what a command put out, that is its place.
-func (l *Log) Says(m *Message, text Words) ([]jsondoc.Span, string) {
+func (l *Log) Says(m *Message, text Words) (rec int, places []jsondoc.Span, is string) {
 	if m.Rec >= len(l.Recs) {
-		return nil, ""
+		return m.Rec, nil, ""
 	}
 	if m.Printed == "" {
-		return l.Strings(l.Recs[m.Rec], text.Was), text.Is
+		for rec = m.Rec; rec < len(l.Recs); rec++ {
+			if !slices.Contains(l.MessagesIn(rec), m.Index) {
+				continue
+			}
+			if places = l.Strings(l.Recs[rec], text.Was); len(places) > 0 {
+				return rec, places, text.Is
+			}
+		}
+		return m.Rec, nil, ""
 	}
 	before, after, _ := strings.Cut(text.Was, m.Printed)
 	is, begins := strings.CutPrefix(text.Is, before)
 	is, ends := strings.CutSuffix(is, after)
 	if !begins || !ends {
-		return nil, ""
+		return m.Rec, nil, ""
 	}
-	return l.Strings(l.Recs[m.Rec], m.Printed), is
+	return m.Rec, l.Strings(l.Recs[m.Rec], m.Printed), is
 }
 
 // HasMessage reports whether a record holds a message, or a part of one.

@@ -112,9 +112,9 @@ func (w *Rewrite) change(c *Change) {
 		w.dropThinking(was, c.Message)
 	}
 	for _, words := range c.Words {
-		places, is := w.Says(was, words)
+		rec, places, is := w.Says(was, words)
 		for _, at := range places {
-			w.EditAt(was.Rec, at, jsondoc.Quote(is))
+			w.EditAt(rec, at, jsondoc.Quote(is))
 		}
 	}
 	for _, i := range c.Args {

@@ -108,7 +108,7 @@ func (h human) pruned(p *kagewasm.Pruned) {
 		{len(p.Removed), "duplicate synthetic message", "%s left out"},
 		{p.Count - len(p.Removed) - len(p.Calls) - len(p.Words), "output", "%s shortened"},
 		{len(p.Calls), "message", "calls of %s shortened"},
-		{len(p.Words), "message", "beginning and end left of %s of a person"},
+		{len(p.Words), "message", "beginning and end left of %s"},
 	} {
 		if of.n > 0 {
 			list = append(list, fmt.Sprintf(of.done, Plural(of.n, of.noun)))
