@@ -109,12 +109,12 @@ func PrefixEnd(msgs []Message) int {
 			end = i + 1
 		}
 	}
-	return NextGap(msgs, end)
+	return nextGap(msgs, end)
 }
 
-// NextGap returns the first index at or after i where a message can be
+// nextGap returns the first index at or after i where a message can be
 // inserted without standing between a tool call and its result.
-func NextGap(msgs []Message, i int) int {
+func nextGap(msgs []Message, i int) int {
 	units, _ := Units(msgs)
 	for _, u := range units {
 		// Units are ordered by first message, so one pass settles chains of
