@@ -199,8 +199,8 @@ func (l *limits) client(name string, now time.Time) *limit {
 	return one
 }
 
-// allow reports whether a client may ask now. One of this machine's that shows the token may as often as it likes: a program
-// that asks one thing after the other can be faster than any rate that protects the server from others.
+// allow reports whether a client may ask now. One of this machine's own that shows the token may as often as it likes:
+// a program that asks one thing after the other can be faster than any rate that protects the server from others.
 func (l *limits) allow(name string, own bool, now time.Time) bool {
 	c := l.client(name, now)
 	return c.bad.TokensAt(now) >= 1 && (own || l.rate < 0 || c.all.AllowN(now, 1))

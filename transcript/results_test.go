@@ -64,8 +64,8 @@ func TestSecondResults(t *testing.T) {
 	}
 }
 
-// TestSecondResponsesByName: "a tool call with all its results", where Gemini's calls and responses have no ids: a response
-// goes with the next call of its function, and one too many with the last.
+// TestSecondResponsesByName: "a tool call with all its results", where Gemini's calls and responses have no ids: a
+// response goes with the next call of its function, and one too many with the last.
 func TestSecondResponsesByName(t *testing.T) {
 	features.Proves(t, "K9")
 	turn := func(call, result string) string {
