@@ -215,7 +215,7 @@ func due(l *look, now strategies.List) bool {
 // rejected reports whether the person whom the strategy asks said no to this list already: asked at each look, the
 // session would never go on.
 func rejected(l *look) bool {
-	return l.req.Rejected && l.req.Reason != abi.TriggerOverflow && l.strategy().waits
+	return l.req.Rejected && l.req.Reason != abi.TriggerOverflow && l.policy.Strategy == StrategyCheckpoint
 }
 
 // notDue returns why nothing is to be done: the session is too short, a person said no, or the policy is switched off.

@@ -26,9 +26,10 @@ func (a *application) place(in abi.Insert) (int, error) {
 }
 
 // inPlace returns the list of what stays with the insertions in it, and their ids in the order of that
-// list. An insertion stands where the plan has it, but never within the prefix, before the system prompt where all that
-// stands before that stays, between a call and its results, or after calls whose results may still arrive. A note that names pins stands before older
-// such notes: the first note that names any is the one that holds.
+// list. An insertion stands where the plan has it, but never within the prefix, before the system prompt where all
+// that stands before that stays, between a call and its results, or after calls whose results may still
+// arrive. A note that names pins stands before older such notes: the first note that names any is the one
+// that holds.
 func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []string) {
 	stays := make([]int, 0, len(a.gone)+1) // how many stay before each message, and in all
 	n := 0
