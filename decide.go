@@ -198,7 +198,7 @@ func due(l *look, now strategies.List) bool {
 	switch {
 	case l.req.Force:
 		return true
-	case l.policy.Disabled:
+	case l.policy.Disabled, rejected(l):
 		return false
 	case l.req.Reason != abi.TriggerOverflow && now.Total <= min(l.req.QuietBelow, l.limits.Window):
 		return pastBound(l, now)
@@ -212,9 +212,21 @@ func due(l *look, now strategies.List) bool {
 	return pastBound(l, now)
 }
 
-// notDue returns why nothing is to be done: the session is too short, or the policy is switched off.
+// rejected reports whether the person whom the strategy asks said no to this list already: asked at each look, the
+// session would never go on.
+func rejected(l *look) bool {
+	return l.req.Rejected && l.req.Reason != abi.TriggerOverflow && l.policy.Strategy == StrategyCheckpoint
+}
+
+// notDue returns why nothing is to be done: the session is too short, a person said no, or the policy is switched off.
 func notDue(l *look, now strategies.List) (code abi.ReasonCode, warning string) {
 	switch {
+	case !l.policy.Disabled && rejected(l):
+		if now.Total > l.limits.Window {
+			warning = fmt.Sprintf("%d tokens do not fit a window of %d, and the compaction was rejected", now.Total,
+				l.limits.Window)
+		}
+		return abi.ReasonRejected, warning
 	case !l.policy.Disabled:
 		return abi.ReasonBelowThreshold, ""
 	case now.Total > l.limits.Window:

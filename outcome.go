@@ -325,6 +325,9 @@ func because(r *Report) string {
 	case abi.ReasonDisabled:
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter,
 			100*float64(r.TokensAfter)/float64(r.Window), r.Window)
+	case abi.ReasonRejected:
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; the operator rejected a compaction, and nothing came "+
+			"since", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window)
 	case abi.ReasonPending:
 		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
 	case abi.ReasonPruneOnly:

@@ -77,7 +77,7 @@ func (p *Pruned) named(came []abi.Message) {
 //   - the newest output, where nothing has to go then;
 //   - giants that would take all that is older along.
 //
-// That is a kind of pruning, and may be all that is needed. cut reports whether anything was cut, and may be all.
+// That is a kind of pruning. cut reports whether anything was cut, and whether that may be all that is needed.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.List)
 	if l.req.Ongoing {

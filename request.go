@@ -83,6 +83,9 @@ type Request struct {
 	// over its window, a forced compaction and an overflow are looked at all
 	// the same. Default 0: the thresholds always hold.
 	QuietBelow int
+	// Rejected says that a person rejected a compaction of this very list. With a strategy that asks a
+	// person, only a forced compaction and an overflow are then looked at. Default false.
+	Rejected bool
 	// Sent is what the session's model was sent last. Reports say how much of it a provider's prompt
 	// cache can still serve. An empty one says that nothing was sent yet. Default: what the same
 	// Compactor returned last for the session.

@@ -69,6 +69,13 @@ func (k *Knob) Validate() error {
 		if !(k.Min < k.Max) {
 			return fmt.Errorf("min %v and max %v: min must be less", k.Min, k.Max)
 		}
+		if k.Type == KnobIntRange {
+			for _, v := range []float64{k.Min, k.Max, k.Step} {
+				if v != math.Trunc(v) {
+					return fmt.Errorf("%v is not a whole number, and a value of %s is one", v, k.Type)
+				}
+			}
+		}
 		if k.Step < 0 || k.Step > k.Max-k.Min {
 			return fmt.Errorf("step %v does not fit %v to %v", k.Step, k.Min, k.Max)
 		}
@@ -76,10 +83,19 @@ func (k *Knob) Validate() error {
 		if len(k.Values) == 0 {
 			return errors.New("an enum needs values")
 		}
+		for i, v := range k.Values {
+			if slices.Contains(k.Values[:i], v) {
+				return fmt.Errorf("values: %q stands there twice", v)
+			}
+		}
 		if len(k.Labels) > 0 && len(k.Labels) != len(k.Values) {
 			return fmt.Errorf("%d labels for %d values", len(k.Labels), len(k.Values))
 		}
-	case KnobText, KnobMultiline, KnobBoolean, KnobModelAlias, KnobPath:
+	case KnobText, KnobMultiline:
+		if k.MaxLength < 0 {
+			return fmt.Errorf("max_length %d is negative", k.MaxLength)
+		}
+	case KnobBoolean, KnobModelAlias, KnobPath:
 	default:
 		return fmt.Errorf("type %q: use range, int_range, enum, text, multiline, boolean, model_alias or path", k.Type)
 	}

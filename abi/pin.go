@@ -5,7 +5,7 @@ import "slices"
 // Pinned marks the messages that no compaction may touch, under any strategy:
 //   - the system prompt: every system message before the first message with the role of
 //     the user and no kind, or where there is none the first system message that says
-//     something, wherever it stands;
+//     something, wherever it stands, with those right behind it;
 //   - the first message of a person, which says what the task is;
 //   - the instructions of a project, see [Message.IsInstructions];
 //   - compactions that only their provider can read: nothing else carries the past;
@@ -30,7 +30,7 @@ func Pinned(msgs []Message, more ...func(*Message) bool) []bool {
 // systemPrompt marks the system prompt of a session. System messages that come later are
 // ordinary: agents put reminders in on the way.
 func systemPrompt(msgs []Message) []bool {
-	marks, late := make([]bool, len(msgs)), -1
+	marks, late, end := make([]bool, len(msgs)), -1, 0
 	head, leads := true, false
 	for i := range msgs {
 		m := &msgs[i]
@@ -39,12 +39,16 @@ func systemPrompt(msgs []Message) []bool {
 		case m.Role != RoleSystem:
 		case head:
 			marks[i], leads = true, true
-		case late < 0 && m.Kind == "" && m.says():
-			late = i
+		case (late < 0 || i == end) && m.Kind == "" && m.says():
+			if end = i + 1; late < 0 {
+				late = i
+			}
 		}
 	}
 	if !leads && late >= 0 {
-		marks[late] = true
+		for i := late; i < end; i++ {
+			marks[i] = true
+		}
 	}
 	return marks
 }
@@ -100,7 +104,7 @@ func PrefixEnd(msgs []Message) int {
 	}
 	if i := task(msgs); i >= 0 {
 		end = i + 1
-		if end < len(msgs) && systemPrompt(msgs)[end] {
+		for prompt := systemPrompt(msgs); end < len(msgs) && prompt[end]; {
 			end++
 		}
 	}
@@ -109,12 +113,12 @@ func PrefixEnd(msgs []Message) int {
 			end = i + 1
 		}
 	}
-	return NextGap(msgs, end)
+	return nextGap(msgs, end)
 }
 
-// NextGap returns the first index at or after i where a message can be
+// nextGap returns the first index at or after i where a message can be
 // inserted without standing between a tool call and its result.
-func NextGap(msgs []Message, i int) int {
+func nextGap(msgs []Message, i int) int {
 	units, _ := Units(msgs)
 	for _, u := range units {
 		// Units are ordered by first message, so one pass settles chains of

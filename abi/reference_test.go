@@ -179,7 +179,7 @@ func TestReferenceOnSessions(t *testing.T) {
 		if got, want := indices(abi.CurrentTurn(msgs)), slices.Sorted(maps.Keys(refTurn(ms))); !slices.Equal(got, want) {
 			t.Errorf("current turn %v, by the reference %v", got, want)
 		}
-		checkGaps(t, msgs)
+		checkPrefix(t, msgs)
 	})
 }
 

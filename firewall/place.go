@@ -26,9 +26,10 @@ func (a *application) place(in abi.Insert) (int, error) {
 }
 
 // inPlace returns the list of what stays with the insertions in it, and their ids in the order of that
-// list. An insertion stands where the plan has it, but never within the prefix, between a call and its
-// results, or after calls whose results may still arrive. A note that names pins stands before older
-// such notes: the first note that names any is the one that holds.
+// list. An insertion stands where the plan has it, but never within the prefix, before the system prompt where all
+// that stands before that stays, between a call and its results, or after calls whose results may still
+// arrive. A note that names pins stands before older such notes: the first note that names any is the one
+// that holds.
 func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []string) {
 	stays := make([]int, 0, len(a.gone)+1) // how many stay before each message, and in all
 	n := 0
@@ -39,7 +40,8 @@ func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []str
 		}
 	}
 	stays = append(stays, n)
-	first, gaps, note := abi.PrefixEnd(kept), gapsOf(kept), true
+	gaps, note := gapsOf(kept), true
+	first := max(abi.PrefixEnd(kept), gaps[a.prompt()])
 	for k := range a.inserted {
 		in, at := &a.inserted[k], first
 		if in.behind >= 0 {
@@ -60,6 +62,20 @@ func (a *application) inPlace(kept []abi.Message) (list []abi.Message, ids []str
 		ids, n = append(ids, in.ID), in.before
 	}
 	return append(list, kept[n:]...), ids
+}
+
+// prompt returns how many messages stay up to the system prompt, with it, where none before it goes. 0 is no such
+// place: a note behind it would tell of what came before it.
+func (a *application) prompt() (n int) {
+	for i, gone := range a.gone {
+		switch {
+		case gone:
+			return n
+		case a.Pinned[i] && a.Messages[i].Role == abi.RoleSystem:
+			n = i + 1
+		}
+	}
+	return 0
 }
 
 // gapsOf returns where a message may be put into a list without parting a call from its results: for

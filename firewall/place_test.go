@@ -181,3 +181,41 @@ func TestPlacesAreSafe(t *testing.T) {
 		}
 	})
 }
+
+// TestBehindTheSystemPrompt: "system prompt, summary, what stays": no note stands before a system prompt that follows a
+// person's first words, where all before that prompt stays. Where some of that goes the note tells of it,
+// and stands before what came later.
+func TestBehindTheSystemPrompt(t *testing.T) {
+	features.Proves(t, "A5", "K30")
+	list := func(ids ...string) (msgs []abi.Message) {
+		for _, id := range ids {
+			role := map[byte]abi.Role{'u': abi.RoleUser, 'a': abi.RoleAssistant, 's': abi.RoleSystem}[id[0]]
+			msgs = append(msgs, abi.Message{ID: id, Role: role, Content: abi.Text(id + strings.Repeat(" word", 50))})
+		}
+		return msgs
+	}
+	for _, tc := range []struct {
+		why        string
+		msgs       []abi.Message
+		goes, want string
+	}{
+		{"an answer before it", list("u1", "a1", "s1", "u2", "a2", "u3"), "a2", "u1 a1 s1 + u2 u3"},
+		{"another request before it", list("u1", "u2", "s1", "a1", "u3"), "a1", "u1 u2 s1 + u3"},
+		{"two of them", list("u1", "a1", "s1", "s2", "u2", "a2", "u3"), "a2", "u1 a1 s1 s2 + u2 u3"},
+		{"the answer before it goes", list("u1", "a1", "s1", "u2", "a2", "u3"), "a1 a2", "u1 s1 + u2 u3"},
+		{"what came before it goes, and some of that stays", list("u1", "a1", "u2", "s1", "a2", "u3"), "a1 a2",
+			"u1 + u2 s1 u3"},
+		{"a later message of the system", list("s1", "u1", "a1", "s2", "a2", "u3"), "a2", "s1 u1 + a1 s2 u3"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			c := caseOf(tc.msgs, 10_000)
+			v, err := apply(t, c, abi.Plan{Supersede: strings.Fields(tc.goes), Insert: []abi.Insert{note("in short")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := shape(v); got != tc.want {
+				t.Errorf("%s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}

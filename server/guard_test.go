@@ -139,14 +139,29 @@ func TestLimits(t *testing.T) {
 	if r := s.Do("POST", "/sessions/a/messages", long); r.Status != 413 {
 		t.Errorf("%d for a long body: %s", r.Status, r.Body)
 	}
-	refused := 0
-	for range 20 {
-		if r := s.Do("GET", "/sessions", nil); r.Status == 429 && r.Header.Get("Retry-After") != "" {
-			refused++
+	ask := func(from, token string) (refused int) {
+		for range 20 {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/sessions", nil)
+			r.RemoteAddr = from
+			r.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			s.Handler.ServeHTTP(w, r)
+			if w.Code == 429 && w.Header().Get("Retry-After") != "" {
+				refused++
+			}
+		}
+		return refused
+	}
+	if n := ask("192.0.2.1:4000", servetest.Token); n < 10 {
+		t.Errorf("of another machine's %d of 20 at once are refused", n)
+	}
+	for _, from := range []string{"127.0.0.1:4000", "[::1]:4000", "[::ffff:127.0.0.2]:4000"} {
+		if n := ask(from, servetest.Token); n > 0 {
+			t.Errorf("of %s's, which shows the token, %d of 20 are refused", from, n)
 		}
 	}
-	if refused < 10 {
-		t.Errorf("%d of 20 at once are refused", refused)
+	if n := ask("127.0.0.3:4000", "wrong"); n < 10 {
+		t.Errorf("of those with a wrong token %d of 20 at once are refused", n)
 	}
 	s = own(t, server.Options{Rate: -1})
 	s.Token = "wrong"

@@ -33,7 +33,8 @@ type Options struct {
 	// MaxBody is how long the body of a request may be, in bytes. Default 64 MiB.
 	MaxBody int64
 	// Rate is how many requests a second a client may make, one address being one
-	// client; twice as many at once. Default 2,000; negative is no limit.
+	// client; twice as many at once. Default 2,000; negative is no limit. Clients on this
+	// machine that show the token, and the operator over the Unix socket, have none.
 	Rate float64
 	// Stop is called when the operator, over the Unix socket, asks the server to end. Default nobody can.
 	Stop func()

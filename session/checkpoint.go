@@ -96,7 +96,7 @@ const quietShare = 0.05
 
 // Reject drops the compaction that waits, and the session goes on as it is. Plugins hear of it, and the result has what
 // they answered; a plugin that fails rejects all the same. Another one is proposed when the session has grown by a
-// twentieth of the window, or does not fit any more.
+// twentieth of the window, or when messages arrived and it does not fit.
 func (s *Session) Reject(ctx context.Context, id, why string) (*kagewasm.Result, error) {
 	cp, err := waitingFor(s.Pending(), id)
 	if err != nil {

@@ -1,8 +1,10 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -120,6 +122,43 @@ func TestRejected(t *testing.T) {
 	}
 	if _, err := s.Dispatch(t.Context(), said("y", nil)); abi.CodeOf(err) != abi.CodeBusy {
 		t.Errorf("it has grown, and is not asked about again: %v", err)
+	}
+}
+
+// TestRejectedOverTheWindow: a session that does not fit is not asked about again either before something changed: the
+// look after a rejection goes on, and the one after more messages asks. A person who asks by hand is asked at once.
+func TestRejectedOverTheWindow(t *testing.T) {
+	features.Proves(t, "K29")
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}})
+	s := open(t, c, 700, chat(60))
+	reject := func() {
+		t.Helper()
+		if s.Pending() == nil {
+			t.Fatal("nothing waits")
+		}
+		if _, err := s.Reject(t.Context(), s.Pending().ID, "not now"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = s.Dispatch(t.Context(), said("x", nil))
+	reject()
+	d, err := s.Dispatch(t.Context(), func(context.Context, []abi.Message) ([]abi.Message, error) { return nil, nil })
+	if err != nil || s.Pending() != nil || len(d.Results) == 0 {
+		t.Fatalf("nothing changed, and it is asked again: %+v, %v", d, err)
+	}
+	if r := d.Results[0].Report; r.ReasonCode != abi.ReasonRejected || !strings.Contains(r.Reason, "rejected") ||
+		!strings.Contains(r.Warning, "do not fit") {
+		t.Errorf("%s: %s, %v", r.ReasonCode, r.Reason, r.Warning)
+	}
+	if _, err := s.Compact(t.Context(), kagewasm.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	reject()
+	if err := s.Append(t.Context(), renamed(chat(3)[2:], "more")...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Dispatch(t.Context(), said("y", nil)); abi.CodeOf(err) != abi.CodeBusy {
+		t.Errorf("a message arrived, and it is not asked about again: %v", err)
 	}
 }
 

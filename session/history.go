@@ -24,6 +24,8 @@ type History struct {
 	archive archive
 	pending *Checkpoint
 	quiet   int // what the last rejection said
+	// rejected says that nothing came since a rejection, but for what pruning shortened.
+	rejected bool
 	// epoch counts the rollbacks.
 	epoch int
 	// undone are the states that rollbacks left, with nothing after them, the latest last.
@@ -146,7 +148,7 @@ func (h *History) Approve(ctx context.Context, id string) error {
 }
 
 // Reject drops the compaction that waits. Another one is proposed when the session
-// has grown by a twentieth of the window, or does not fit any more.
+// has grown by a twentieth of the window, or when messages arrived and it does not fit.
 func (h *History) Reject(ctx context.Context, id, why string) error {
 	cp, err := waitingFor(h.pending, id)
 	if err != nil {
@@ -203,6 +205,7 @@ func (h *History) add(e *Entry, p point) {
 	was := h.last()
 	h.archive.take(e, was, &p)
 	h.redone = false
+	h.rejected = e.Rejected != nil || h.rejected && e.Rewrite != nil && e.Rewrite.Record == nil
 	switch {
 	case e.Rollback != nil:
 		h.epoch++

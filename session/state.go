@@ -161,8 +161,8 @@ func (s *state) requestLocked(reason abi.TriggerReason) asked {
 	list := s.history.Messages()
 	return asked{before: s.wishes.made, Request: kagewasm.Request{
 		Session: s.id, Messages: list, AppendOnly: true, Used: s.usedOf(list), Overhead: s.overhead,
-		Reason: reason, QuietBelow: s.history.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
-		Recall: s.recall}}
+		Reason: reason, QuietBelow: s.history.quiet, Rejected: s.history.rejected, Sent: new(s.sent), Ongoing: true,
+		Original: s.original, Recall: s.recall}}
 }
 
 // wished returns a look that answers the wishes which need not wait for the end of the open turn, 0 for

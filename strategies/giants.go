@@ -71,10 +71,10 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 	})
 }
 
-// ShortenGiants cuts down giants among the units that may go, so that what is older need not go before
-// its time: a unit of more than 2,000 tokens that has more than half of the room there is for units, and does not fit
-// beside newer ones. Output, arguments, and what somebody said in it keep their beginning and end, of a forty-eighth of the
-// target, or of less where less is left. What cannot be cut so far goes, and what is older with it.
+// ShortenGiants cuts down giants among the units that may go, so that what is older need not go before its time: a unit
+// of more than 2,000 tokens that has more than half of the room there is for units, and does not fit beside newer ones.
+// Output, arguments, and what somebody said in it keep their beginning and end, of a forty-eighth of the target, or of
+// less where less is left. The first one that cannot be cut so far goes, with all that is older.
 //
 // It returns what [ShortenFixed] does, and of the messages those that a person or the agent wrote.
 func (s *Spare) ShortenGiants(v *View, n NoteConfig, recall string) (after *View, ids, words []string) {

@@ -64,6 +64,43 @@ func TestSecondResults(t *testing.T) {
 	}
 }
 
+// TestSecondResponsesByName: "a tool call with all its results", where Gemini's calls and responses have no ids: a
+// response goes with the next call of its function, and one too many with the last.
+func TestSecondResponsesByName(t *testing.T) {
+	features.Proves(t, "K9")
+	turn := func(call, result string) string {
+		return `{"role":"model","parts":[{"functionCall":{"name":"make"` + call + `}},{"functionCall":{"name":"ls"}},` +
+			`{"functionCall":{"name":"make"}}]},{"role":"user","parts":[` + result + `]}`
+	}
+	response := func(name, says string) string {
+		return `{"functionResponse":{"name":"` + name + `","response":{"output":"` + says + `"}}}`
+	}
+	all := response("make", "first") + "," + response("ls", "main.go") + "," + response("make", "second") + "," +
+		response("make", "third") + "," + response("ls", "lib.go")
+	for why, call := range map[string]string{"no ids": "", "an id of the call alone": `,"id":"c"`} {
+		t.Run(why, func(t *testing.T) {
+			body := `{"contents":[{"role":"user","parts":[{"text":"Build it."}]},` + turn(call, all) + `,` +
+				turn(call, all) + `]}`
+			s := read(t, []byte(body), gemini)
+			calls, results := abi.Orphans(s.Messages)
+			if len(calls)+len(results) > 0 {
+				t.Errorf("without each other: %v, %v", calls, results)
+			}
+			units, _ := abi.Units(s.Messages)
+			if len(units) != 3 || len(units[1]) != 6 || len(units[2]) != 6 {
+				t.Errorf("units %v", units)
+			}
+			if m := s.Messages[1]; s.Messages[2].ToolCallID != m.ToolCalls[0].ID ||
+				s.Messages[4].ToolCallID != m.ToolCalls[2].ID || s.Messages[5].ToolCallID != m.ToolCalls[2].ID {
+				t.Errorf("calls %+v, results %+v", m.ToolCalls, s.Messages[2:7])
+			}
+			if out := encode(t, s, s.Messages, gemini); string(out) != body {
+				t.Errorf("changed:\n%s", out)
+			}
+		})
+	}
+}
+
 // TestSecondResultsAsParts: each of the texts is a part of its own where a result has parts, and what is said twice
 // stands there once; a call failed where its last result says so.
 func TestSecondResultsAsParts(t *testing.T) {

@@ -66,8 +66,8 @@ func compacted(rt *rapid.T, s *transcript.Session, round int, raws map[string][]
 	dropped := ""
 	for i, m := range s.Messages {
 		early = early && m.Role == abi.RoleSystem || s.Format == anthropic && hides(s.Messages[i:])
-		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && abi.NextGap(s.Messages, i) == i && !strings.Contains(m.ID,
-			"#") && !early {
+		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && nextGap(s.Messages, i) == i &&
+			!strings.Contains(m.ID, "#") && !early {
 			list = append(list, insertion(rt, fmt.Sprintf("new-%d-%d", round, i)))
 		}
 		if entry, _, later := strings.Cut(m.ID, "#"); s.Format == geminiCLI && (later || hasResults(s, i)) {

@@ -57,14 +57,25 @@ func sound(msgs []abi.Message) (list []abi.Message) {
 	return list
 }
 
+// nextGap is the first index at or after i that is not inside a unit.
+func nextGap(msgs []abi.Message, i int) int {
+	units, _ := abi.Units(msgs)
+	for _, u := range units {
+		if last := u[len(u)-1]; u[0] < i && i <= last {
+			i = last + 1
+		}
+	}
+	return i
+}
+
 // compactions are what is left of a list when the units between two gaps went
 // and a summary stands in their place: all between the first message of the
 // user's and a number of gaps.
 func compactions(msgs []abi.Message) (lists [][]abi.Message) {
 	start := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.Role == abi.RoleUser }) + 1
 	for k := 1; k <= 4; k++ {
-		end := abi.NextGap(msgs, start+(len(msgs)-start)*k/5)
-		if start = abi.NextGap(msgs, start); end <= start {
+		end := nextGap(msgs, start+(len(msgs)-start)*k/5)
+		if start = nextGap(msgs, start); end <= start {
 			continue
 		}
 		summary := abi.Message{ID: fmt.Sprint("sum", k), Role: abi.RoleUser, Kind: abi.KindSummary,

@@ -205,9 +205,11 @@ func (f *compactFlags) ask(e env, path string, pending *kagewasm.Result) verdict
 		return approved
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
-		e.err().Linef("checkpoint %s: nobody can be asked here, so nothing is written: look at it with --dry-run, and "+
-			"approve it with --yes", pending.Record.ID)
-		return held
+		if !f.records() {
+			e.err().Linef("checkpoint %s: nobody can be asked here, so nothing is written: look at it with --dry-run, and "+
+				"approve it with --yes", pending.Record.ID)
+		}
+		return held // where it is recorded, what became of it is said then
 	}
 	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
 	if e.agreed("apply compaction %s?", pending.Record.ID) {

@@ -104,6 +104,9 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept
 	switch {
 	case err != nil:
 		what := "nothing of this is recorded: "
+		if cp := run.Waits(); cp != nil {
+			what = "checkpoint " + cp.Record.ID + ": nobody can be asked here, so nothing is written, and it could not be kept: "
+		}
 		if run.Result.Report.Compacted {
 			what = "the compaction is done, and not recorded, so that it cannot be undone: "
 		}
@@ -121,8 +124,9 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) (kept
 		e.say("what plugins asked for is kept with session " + kept.Key + ": it runs when its next turn is over, unless it " +
 			"is compacted before")
 	}
-	if run.Waits() != nil && !f.quiet {
-		e.say("it waits in the store: kagewasm approve " + kept.Key + ", or kagewasm reject " + kept.Key)
+	if cp := run.Waits(); cp != nil {
+		e.err().Linef("checkpoint %s: nobody can be asked here, so nothing is written, and it waits in the store: kagewasm "+
+			"approve %[2]s, or kagewasm reject %[2]s", cp.Record.ID, kept.Key)
 	}
 	return kept
 }

@@ -106,7 +106,7 @@ func (f *recallFlags) run(ctx context.Context, e env, path, query string) error 
 
 // read reads all messages of a session file, with what became of them.
 func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.StoredMessage, error) {
-	if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Stat(path); path != "-" && (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()) {
 		return f.stored(ctx, e, path)
 	}
 	data, err := files.Read(ctx, e.stdin, path)
@@ -134,8 +134,12 @@ func (f *recallFlags) stored(ctx context.Context, e env, id string) (list []sess
 		return nil, err // whether it is stored there nobody looks
 	}
 	if code := ui.ExitCode(err); err != nil && code == ui.ExitUsage {
+		what := "there is no such file"
+		if info, err := os.Stat(id); err == nil && info.IsDir() {
+			what = "it is a folder"
+		}
 		return nil, &abi.Error{
-			Code: abi.CodeBadInput, Op: "recall", Message: id + ": there is no such file, and no stored session", Err: err,
+			Code: abi.CodeBadInput, Op: "recall", Message: id + ": " + what + ", and no stored session", Err: err,
 			Hint: "give the path of a session file, or an id that kagewasm sessions lists",
 		}
 	}

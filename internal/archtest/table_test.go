@@ -91,7 +91,7 @@ var layout = []row{
 	{pattern: "internal/rerun", may: []string{"abi", "hooks/...", ".", "session", "store", "tokens/..."}},
 	{pattern: "internal/service", may: []string{"abi", "hooks/...", ".", "session", "store", "internal/record",
 		"internal/turnend", "internal/turns", "transcript/...", "tokens/...", "models/..."}},
-	{pattern: "internal/replay", may: []string{"abi", ".", "session", "tokens/..."}},
+	{pattern: "internal/replay", may: []string{"abi", ".", "session", "tokens/...", "strategies/..."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", "hooks/...", ".", "session", "store", "transcript/...", "tokens/...",
 		"models/...", "internal/record", "internal/turnend", "internal/descent"}},

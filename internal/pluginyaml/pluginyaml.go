@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -142,7 +143,22 @@ func parse(data []byte) (*abi.Manifest, error) {
 	if err := m.Validate(); err != nil {
 		return m, w.place(abi.AsError(err).Message)
 	}
-	return m, nil
+	return m, w.zero(m)
+}
+
+// zero refuses a zero that is written where it says nothing: it would read as a bound, and is none.
+func (w *writer) zero(m *abi.Manifest) error {
+	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
+		k := m.Knobs[name]
+		for _, field := range []string{"max_length", "step"} {
+			pos, written := w.at["knobs."+name+"."+field]
+			if written && (field == "step" && k.Step == 0 || field == "max_length" && k.MaxLength == 0) {
+				return &yamldoc.Error{Pos: pos, Message: fmt.Sprintf("knob %s: %s 0 is none: give more, or leave it out", name,
+					field)}
+			}
+		}
+	}
+	return nil
 }
 
 // mistyped says where a value of a wrong type stands.

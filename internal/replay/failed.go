@@ -16,17 +16,18 @@ const (
 	nameOf = 80
 )
 
-// failure is a call that failed, as its source or its exit code says. What only
-// reads like an error is none here: the measure is to be beyond dispute.
+// failure is a call that failed: its source or the code of its exit says so, or its result does, as notes and reports
+// read it.
 type failure struct {
 	tried []string // lines that say what was tried; one of them has to stay
 	said  []string // lines that say what went wrong; one of them has to stay
 }
 
-func failureOf(c *toolCall, result *abi.Message) *failure {
+// failureOf is nil where a call did not fail. reads says that its result reads as one that failed.
+func failureOf(c *toolCall, result *abi.Message, reads bool) *failure {
 	text := result.Text()
 	exit, lines := exitCode(text)
-	if !result.IsError && !exit || notRun(text) || foundNothing(c, lines) {
+	if !result.IsError && !exit && !reads || notRun(text) || foundNothing(c, lines) {
 		return nil
 	}
 	f := &failure{said: errorLines(lines)}

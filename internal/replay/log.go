@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // log is a recorded session, with what is looked up in it.
@@ -26,7 +28,8 @@ type toolCall struct {
 	failure         *failure // nil where it did not fail
 }
 
-func newLog(msgs []abi.Message) *log {
+func newLog(ctx context.Context, msgs []abi.Message) *log {
+	failed := note.Failed(ctx, msgs)
 	l := &log{messages: msgs, byAnswer: make(map[string]int)}
 	units, _ := abi.Units(msgs)
 	for _, u := range units {
@@ -43,7 +46,7 @@ func newLog(msgs []abi.Message) *log {
 			if k >= 0 {
 				t.result = results[k]
 				results = slices.Delete(results, k, k+1)
-				t.failure = failureOf(&t, &msgs[t.result])
+				t.failure = failureOf(&t, &msgs[t.result], failed[t.result])
 			}
 			l.calls = append(l.calls, t)
 		}

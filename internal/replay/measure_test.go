@@ -94,8 +94,7 @@ func TestContinuation(t *testing.T) {
 	}
 }
 
-// TestRetention: of calls that failed and went, what was tried and what came
-// of it is looked for in what stayed.
+// TestRetention: of all failed calls that are gone, what was tried and what came of it is looked for in what stayed.
 func TestRetention(t *testing.T) {
 	features.Proves(t, "I10")
 	const command = `{"command":"cd /repo && go test ./internal/store -run TestLease"}`
@@ -119,6 +118,10 @@ func TestRetention(t *testing.T) {
 			"`go test ./internal/store -run TestLease` does not work.",
 			replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1}},
 		{"an exit code says so, too", did("x", command, "no lease\nexit code 1"), "", replay.Share{Of: 1},
+			replay.Share{Of: 1}},
+		{"the words of a compiler say so, with no mark and no code", did("x", `{"command":"npx tsc -p ."}`,
+			"src/a.ts(3,5): error TS2345: Argument of type 'string'"), "", replay.Share{Of: 1}, replay.Share{Of: 1}},
+		{"and the words of make", did("x", `{"command":"make"}`, "make: *** [all] Error 2"), "", replay.Share{Of: 1},
 			replay.Share{Of: 1}},
 		{"an exit code of zero does not", did("x", command, "no lease\nexit code 0"), "", replay.Share{}, replay.Share{}},
 		{"a person said no", did("x", command, "FAILED: The user doesn't want to proceed with this tool use."), "",

@@ -82,7 +82,7 @@ func Run(ctx context.Context, opts Options) (Result, error) {
 	if opts.Prices == nil {
 		opts.Prices = tokens.Default().Resolve(opts.Session.Model).Prices
 	}
-	r := &run{Options: opts, session: s, log: newLog(opts.Messages)}
+	r := &run{Options: opts, session: s, log: newLog(ctx, opts.Messages)}
 	r.cache.counter, r.cache.overhead = opts.Counter, opts.Overhead
 	err = r.all(ctx)
 	return r.figures(), err

@@ -153,7 +153,8 @@ func tweakManifest(def *schema) {
 // tweakKnob says which fields a type needs and what its default is.
 func tweakKnob(def *schema) {
 	prop(def, "step").Minimum = "0"
-	prop(def, "values").MinItems = new(uint64(1))
+	prop(def, "max_length").Minimum = "0"
+	prop(def, "values").MinItems, prop(def, "values").UniqueItems = new(uint64(1)), true
 	is := func(types ...any) *schema { return properties("type", &schema{Enum: types}) }
 	value := func(typ string) *schema { return properties("default", &schema{Type: typ}) }
 	def.AllOf = []*schema{

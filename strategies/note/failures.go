@@ -1,10 +1,13 @@
 package note
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -208,4 +211,24 @@ func explains(f *names.Failure, quoted string) bool {
 	lines := strings.Split(said, "\n")
 	return !f.Command() || slices.ContainsFunc(lines, outcome.SaysError) || len(outcome.Reasons(said)) > 0 ||
 		len(outcome.Telling(lines)) > 0 || slices.ContainsFunc(lines, outcome.Rejected) || !names.LeavesOut(lines)
+}
+
+// Failed marks the results of calls that failed, as a note reads them: by a mark or the code of an exit, and else by
+// what the result says.
+func Failed(ctx context.Context, msgs []abi.Message) []bool {
+	memory := new(Memory)
+	s := Session{Messages: msgs, Gone: make([]bool, len(msgs))}.plain(memory)
+	harness, failed := s.harness(ctx, memory), make([]bool, len(msgs))
+	calls := make(map[string]*action.Action)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		for k := range m.ToolCalls {
+			calls[m.ToolCalls[k].ID] = harness.Does(&m.ToolCalls[k])
+		}
+		if a := calls[m.ToolCallID]; m.Role == abi.RoleTool && a != nil {
+			a.Answered(m.Text())
+			failed[i] = harness.Of(m, a).Failed
+		}
+	}
+	return failed
 }

@@ -459,3 +459,20 @@ func TestFailuresInShort(t *testing.T) {
 		t.Errorf("%d of %d are said to be told", told, all)
 	}
 }
+
+// TestFailedCalls: a call failed where its result says so, with or without a mark or the code of an exit: what a replay
+// measures is what a report counts.
+func TestFailedCalls(t *testing.T) {
+	features.Proves(t, "I10")
+	msgs := session("Mend it.", run("npx tsc -p .", "src/a.ts(3,5): error TS2345: Argument of type 'string'", false),
+		run("go test ./...", "ok\tkw\t0.1s", false), run("make", "make: *** [all] Error 1\nmake failed", false))
+	var got []bool
+	for i, failed := range note.Failed(t.Context(), msgs) {
+		if msgs[i].Role == abi.RoleTool {
+			got = append(got, failed)
+		}
+	}
+	if want := []bool{true, false, true}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

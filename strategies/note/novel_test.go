@@ -114,7 +114,8 @@ func TestWordsBelowWhatWasPasted(t *testing.T) {
 	log := strings.Repeat("2026-01-23T08:15:11Z INFO importer.rows batch=17 took=12ms ok\n", 60)
 	const order = "Mend that, but do not change the schema."
 	for name, message := range map[string]string{
-		"below a log": log + order, "between two": log + order + "\n" + log, "below a failure": "Error: no such lease\n" + order,
+		"below a log": log + order, "between two": log + order + "\n" + log,
+		"below a failure": "Error: no such lease\n" + order,
 	} {
 		msgs := session("Begin.", said("a"), message, said("b"), "Go on.")
 		for round := range 3 {

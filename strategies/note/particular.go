@@ -152,7 +152,8 @@ func (u *usage) besideFirst(words, said string, runes int) []place {
 		left = max(left, runes/2)
 	}
 	rest := u.chosen(words, first.to, len(words), left, 0)
-	if out := u.chosen(words, first.to, len(words), runes, 0); mostWorth(out) >= worthNovel && mostWorth(out) > mostWorth(rest) {
+	out := u.chosen(words, first.to, len(words), runes, 0)
+	if mostWorth(out) >= worthNovel && mostWorth(out) > mostWorth(rest) {
 		return out
 	}
 	return append([]place{first}, rest...)

@@ -15,6 +15,13 @@ import (
 type Parts struct {
 	rec  int
 	seen map[string]int // functions that the record names without an id
+	// made are the ids of the calls of a function in the last record that calls it, by its name.
+	made map[string]calls
+}
+
+type calls struct {
+	rec int
+	ids []string
 }
 
 var partKeys = []string{"text", "thought", "thoughtSignature", "thought_signature", "functionCall", "function_call",
@@ -31,7 +38,7 @@ func (p *Parts) Read(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bo
 	switch {
 	case isCall && answer:
 		f := function(b, "functionCall", "function_call", "args")
-		call := codec.CallBlock(rec, f, p.ID(f, rec), f.Str("name"), "args")
+		call := codec.CallBlock(rec, f, p.called(f, rec), f.Str("name"), "args")
 		call.Signed = isSigned(b)
 		return call
 	case !isCall && !answer && b.Is(b.Either("functionResponse", "function_response"), '{'):
@@ -61,12 +68,43 @@ func (p *Parts) ID(f *jsondoc.Object, rec int) string {
 	if id := f.Str("id"); id != "" {
 		return id
 	}
+	function := f.Str("name")
+	return content.OrdinalID(content.FunctionID(function), p.nth(function, rec))
+}
+
+// nth returns how many times the record named a function before without an id.
+func (p *Parts) nth(function string, rec int) int {
 	if p.rec != rec || p.seen == nil {
 		p.rec, p.seen = rec, make(map[string]int)
 	}
-	function := f.Str("name")
 	p.seen[function]++
-	return content.OrdinalID(content.FunctionID(function), p.seen[function]-1)
+	return p.seen[function] - 1
+}
+
+// called returns the id of a call.
+func (p *Parts) called(f *jsondoc.Object, rec int) string {
+	id, function := p.ID(f, rec), f.Str("name")
+	if p.made == nil {
+		p.made = make(map[string]calls)
+	}
+	c := p.made[function]
+	if c.rec != rec {
+		c = calls{rec: rec}
+	}
+	c.ids = append(c.ids, id)
+	p.made[function] = c
+	return id
+}
+
+// answers returns the id of the call that a response answers: without an id of its own it is the next call of its
+// function, and of more responses than calls the last one.
+func (p *Parts) answers(f *jsondoc.Object, rec int) string {
+	function := f.Str("name")
+	made := p.made[function].ids
+	if f.Str("id") != "" || len(made) == 0 {
+		return p.ID(f, rec)
+	}
+	return made[min(p.nth(function, rec), len(made)-1)]
 }
 
 // isMadeUp reports whether an id follows from a function's name.
@@ -78,7 +116,7 @@ func isMadeUp(id, function string) bool {
 // result reads a functionResponse.
 func (p *Parts) result(b *jsondoc.Object, rec int) codec.Block {
 	f := function(b, "functionResponse", "function_response", "response")
-	m := &abi.Message{Role: abi.RoleTool, ToolCallID: p.ID(f, rec), Name: f.Str("name")}
+	m := &abi.Message{Role: abi.RoleTool, ToolCallID: p.answers(f, rec), Name: f.Str("name")}
 	text, key := f, "response"
 	at := codec.SlotOf(rec, f, key)
 	at.Text = false // any other value than an object goes as a whole

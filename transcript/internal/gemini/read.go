@@ -5,8 +5,9 @@
 // Each part of the system instruction is a system message. A user content is a
 // message for each functionResponse and one for each run of other parts. Thoughts
 // are thinking parts. A call with a thoughtSignature keeps its bytes, and so do
-// the calls beside it. Calls and responses without ids get the function's name for
-// one, which pairs them.
+// the calls beside it. Calls without ids get the function's name for
+// one, and responses without ids that of the call of their function that is next; more
+// responses than calls answer the last one.
 //
 // What a function returned is the text under the response's one key ("output",
 // "result"), or else the response as JSON. Under "error" it is the result of a

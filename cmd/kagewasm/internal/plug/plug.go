@@ -8,6 +8,7 @@ package plug
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -150,7 +151,7 @@ func Version(ctx context.Context, program string) string {
 	if err != nil {
 		return ""
 	}
-	return version().FindString(string(out))
+	return cmp.Or(version().FindString(string(out)), shortVersion().FindString(string(out)))
 }
 
 // Older reports whether a version is before another.
@@ -166,4 +167,8 @@ func Older(version, than string) bool {
 	return false
 }
 
-var version = lazy.Regexp(`\d+\.\d+\.\d+`)
+// A version has three numbers, or two where a program says no such one: hermes 1.0.
+var (
+	version      = lazy.Regexp(`\d+\.\d+\.\d+`)
+	shortVersion = lazy.Regexp(`\d+\.\d+`)
+)
