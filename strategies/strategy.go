@@ -136,7 +136,7 @@ const (
 	besideShare     = 0.35
 	besideWith      = 0.7
 	// besideAll is how much of the lower threshold they have where as little as possible is to stay.
-	besideAll = 0.2
+	besideAll = 0.25
 )
 
 // NewBudget returns what a plan that source makes may insert.

@@ -88,7 +88,7 @@ func weigh(list []statement) {
 	}
 	for i := range list {
 		s := &list[i]
-		if u.novelty(s.Text) >= ownWords {
+		if few, _ := u.novelty(s.Text); few >= ownWords {
 			s.worth += 2
 		}
 		if s.own {

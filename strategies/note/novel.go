@@ -59,26 +59,31 @@ const (
 	rarest = 3
 )
 
-// novelty is how rare the rarest words of a sentence are: 1 where each stands nowhere else, 0 where each stands in all
-// sentences.
-func (u *usage) novelty(s string) float64 {
+// novelty is how rare the words of a sentence are: 1 where each stands nowhere else, 0 where each stands in all
+// sentences. few is that of its rarest words, all that of all of them: of a sentence in a language of its own each word is
+// rare, the small ones too.
+func (u *usage) novelty(s string) (few, all float64) {
 	if u == nil {
-		return 1
+		return 1, 1
 	}
 	if u.count(); u.sentences < minSentences {
-		return 1
+		return 1, 1
 	}
 	var rare []float64
 	for term := range termsOf(s) {
 		rare = append(rare, 1-math.Log(float64(max(1, u.holding[term])))/math.Log(float64(u.sentences)))
 	}
 	slices.Sort(rare)
-	rare = rare[max(0, len(rare)-rarest):]
+	return mean(rare[max(0, len(rare)-rarest):]), mean(rare)
+}
+
+// mean is the mean of a list, 0 where it is empty.
+func mean(list []float64) float64 {
 	sum := 0.0
-	for _, r := range rare {
-		sum += r
+	for _, x := range list {
+		sum += x
 	}
-	return sum / float64(max(1, len(rare)))
+	return sum / float64(max(1, len(list)))
 }
 
 // termsOf are the different words of a sentence, without numbers, which count what comes again and again; of scripts

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
-	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Of a long message a part is shown. Its beginning and its end say what it is about; what it says in particular may
@@ -31,18 +30,23 @@ func (u *usage) particulars(words string) (list []place) {
 		defer func() { u.known[words] = list }()
 	}
 	all := typedSentences(words)
-	novel := lists.Map(all, func(p place) float64 { return u.novelty(words[p.from:p.to]) })
-	common := middle(novel)
+	few, each := make([]float64, len(all)), make([]float64, len(all)) // the novelty of its rarest words, and of all
+	for i, p := range all {
+		few[i], each[i] = u.novelty(words[p.from:p.to])
+	}
+	leastFew, leastEach := middle(few)+standsOut, middle(each)+standsOut
 	for i, p := range all {
 		s := words[p.from:p.to]
 		if binds(s) {
 			continue
 		}
-		if novel[i] >= staleUnder {
+		if few[i] >= staleUnder {
 			p.worth = particular(s)
 		}
-		if novel[i] >= common+standsOut {
-			p.worth += worthNovel
+		if few[i] >= leastFew || each[i] >= leastEach {
+			if p.worth += worthNovel; each[i] >= ownWhole && len(s) >= ownLeast {
+				p.worth += worthOwn
+			}
 		}
 		if i > 0 && i == len(all)-1 && !smallTalk(s) {
 			p.worth += worthLast
@@ -60,8 +64,14 @@ const (
 	// standsOut is how much more of it than the sentences around it one has that stands out. Where each sentence has words
 	// of its own none does.
 	standsOut = 0.2
-	// worthNovel is what that is worth: more than most words make a sentence worth. worthLast is what the last one is.
+	// ownWhole is the novelty of all words of a sentence in a language of its own, of at least ownLeast bytes: a short one
+	// has few words.
+	ownWhole = 0.95
+	ownLeast = 25
+	// worthNovel is what that is worth: more than most words make a sentence worth. worthOwn and worthLast are
+	// what a language of its own and the last place are.
 	worthNovel = 4
+	worthOwn   = 2
 	worthLast  = 2
 )
 
@@ -91,11 +101,14 @@ func particular(s string) (worth int) {
 	if holdsName(s) {
 		worth++
 	}
+	if strings.ContainsAny(s, "`_") { // code
+		worth++
+	}
 	return worth
 }
 
 // mostParticular is how much a sentence says in particular at most.
-const mostParticular = 6 + worthNovel + worthLast
+const mostParticular = 7 + worthNovel + worthOwn + worthLast
 
 // holdsName reports whether a sentence holds a word behind the first that begins with a capital, is code, or has
 // another mark of a name in it.

@@ -69,7 +69,8 @@ func (u *usage) firstTold(words string, runes int) (said string) {
 			continue
 		}
 		for s := range sentences(line) {
-			if s = clip.First(s, runes); !smallTalk(s) && u.novelty(s) >= staleUnder {
+			s = clip.First(s, runes)
+			if few, _ := u.novelty(s); few >= staleUnder && !smallTalk(s) {
 				return s
 			}
 			said = cmp.Or(said, s)
