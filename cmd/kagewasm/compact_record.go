@@ -163,19 +163,19 @@ func readStore(ctx context.Context, f *compactFlags, e env) (*store.Store, error
 	return s, err
 }
 
-// withFiles are messages with the files that earlier records of the session list. Without the store they are as they
-// came: a summary names most of them too.
+// withFiles are messages with the files that earlier records of the session list. Where the store cannot be read that
+// is said, and they are as they came: a summary names most of them too.
 func withFiles(ctx context.Context, f *compactFlags, e env, run *record.Run, msgs []abi.Message) []abi.Message {
 	if !record.LackFiles(msgs) {
 		return msgs
 	}
 	s, err := readStore(ctx, f, e)
-	if err != nil || s == nil {
-		return msgs
+	if err == nil && s != nil {
+		defer s.Close()
+		msgs, err = run.Files(ctx, s, msgs)
 	}
-	defer s.Close()
-	if known, err := run.Files(ctx, s, msgs); err == nil {
-		return known
+	if err != nil {
+		e.say("of the files that earlier compactions list only those that the summary names are known: " + err.Error())
 	}
 	return msgs
 }

@@ -28,6 +28,16 @@ type Command struct {
 	Then string
 	// Apart: more than Then stands between it and the next one, a line break or a parenthesis.
 	Apart bool
+
+	fed *string // nil where it is fed nothing
+}
+
+// Fed is the text below the command that is fed to it, empty where there is none.
+func (c *Command) Fed() string {
+	if c.fed == nil {
+		return ""
+	}
+	return *c.fed
 }
 
 // maxShell is how much of a script is read, in bytes.
@@ -57,8 +67,13 @@ type shell struct {
 	inWord  bool
 	into    *[]string // where the next word goes that is a file of a redirection
 	cut     [][2]int  // what is left out of the text, from and to
-	feeds   bool      // a text is fed to it
-	waiting []string  // delimiters of the texts that begin on the next line
+	waiting []feed    // texts that begin on the next line
+}
+
+// feed is a text that is fed to a command.
+type feed struct {
+	delimiter string
+	text      *string
 }
 
 func (r *shell) step() {
@@ -247,8 +262,12 @@ func fed(s, delimiter string) (size int) {
 
 // fed passes over the texts that are fed to the commands of the line before.
 func (r *shell) fed() {
-	for _, delimiter := range r.waiting {
-		r.i += fed(r.s[r.i:], delimiter)
+	for _, f := range r.waiting {
+		rest := r.s[r.i:]
+		n := fed(rest, f.delimiter)
+		text := strings.TrimSuffix(strings.TrimRight(rest[:n], " \t\r\n"), f.delimiter)
+		*f.text = strings.TrimRight(text, " \t")
+		r.i += n
 	}
 	r.waiting, r.start = nil, r.i
 }
@@ -263,7 +282,8 @@ func (r *shell) redirect(s string) {
 	}
 	r.flush()
 	if delimiter, n := heredoc(s); n > 0 {
-		r.waiting, r.feeds = append(r.waiting, delimiter), true
+		r.now.fed = new(string)
+		r.waiting = append(r.waiting, feed{delimiter, r.now.fed})
 		r.i += n
 		r.cut = append(r.cut, [2]int{from, r.i})
 		return
@@ -330,7 +350,7 @@ func (r *shell) end(then string) {
 	c.Words = program(c.Words)
 	c.Text, c.Quote = r.text(false), r.text(true)
 	c.ofGit()
-	r.now, r.start, r.cut, r.feeds = Command{}, min(len(r.s), r.i+len(then)), nil, false
+	r.now, r.start, r.cut = Command{}, min(len(r.s), r.i+len(then)), nil
 	switch {
 	case len(c.Words) == 0 && len(c.Writes)+len(c.Appends) == 0:
 		if said || then != "" {
@@ -435,7 +455,7 @@ func (r *shell) text(quotes bool) string {
 			mark = LeftOut + " "
 		}
 	}
-	if quotes && r.feeds {
+	if quotes && r.now.fed != nil {
 		line += " " + LeftOut
 	}
 	return mark + line

@@ -2,11 +2,13 @@ package toolcall_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -166,5 +168,19 @@ func TestOptionsOfGit(t *testing.T) {
 		if words != tc.words || got.Text != tc.words || got.Dir != tc.dir {
 			t.Errorf("%s: %q, %q in %q", tc.script, words, got.Text, got.Dir)
 		}
+	}
+}
+
+// TestFed: each command has the text that is fed to it, and not that of another one.
+func TestFed(t *testing.T) {
+	features.Proves(t, "N13")
+	const script = "cat > a.py <<'A' && python3 - <<B | tee out\nrm x\nA\nprint(1)\nB\nmake"
+	var got []string
+	for _, c := range toolcall.Commands(script) {
+		got = append(got, c.Words[0]+": "+c.Fed())
+	}
+	want := []string{"cat: rm x\n", "python3: print(1)\n", "tee: ", "make: "}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

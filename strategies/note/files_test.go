@@ -58,7 +58,13 @@ func TestFilesOfCommands(t *testing.T) {
 		`python3 -c "open('g.json','w').write()"`:   {Modified: []string{"g.json"}},
 		`python3 -c "print(open('g.json').read())"`: {},
 		"python3 - <<'EOF'\nfrom pathlib import Path\nPath('g.txt').write_text('x')\nEOF": {Modified: []string{"g.txt"}},
-		"node -e \"fs.writeFileSync('g.js', data)\"":                                      {Modified: []string{"g.js"}},
+		"cat > gen.py <<'EOF'\nopen('never.txt','w')\nEOF\npython3 - <<'EOF'\nprint(1)\nEOF": {
+			Modified: []string{"gen.py"}},
+		"eslint --fix -c config/eslint.config.js src/a.js":          {Modified: []string{"src/a.js"}},
+		"npx prettier --write --config conf/prettier.json web/a.ts": {Modified: []string{"web/a.ts"}},
+		"terraform fmt -check infra/main.tf":                        {},
+		"patch --dry-run -p1 src/d.c fix.patch":                     {},
+		"node -e \"fs.writeFileSync('g.js', data)\"":                {Modified: []string{"g.js"}},
 	} {
 		for _, failed := range []string{"", "Error: nothing was done\nexit code 2"} {
 			if failed != "" {

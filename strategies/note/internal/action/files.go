@@ -3,7 +3,6 @@ package action
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -225,57 +224,24 @@ func (n *named) add(use Use, names ...string) {
 const patterns = "*?$`{\n"
 
 // filesOf reads what a command of a script does to files.
-func filesOf(c *toolcall.Command, script string) named {
+func filesOf(c *toolcall.Command) named {
 	n := named{dir: c.Dir}
 	words := c.Words
-	if len(words) > 2 && words[0] == "git" && (words[1] == "rm" || words[1] == "mv") {
-		words = words[1:]
-	}
 	for k := min(2, len(words)-1); k > 0; k-- {
 		if rest, ok := wrappers.cut(strings.Join(words[:k], " ")); ok && rest == "" {
 			words = words[k:]
 		}
 	}
-	if len(words) > 0 {
-		n.program(words[0], words[1:])
+	if len(words) > 0 && shows[words[0]] {
+		n.add(Read, lists.Filter(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") })...)
 	}
-	n.add(Created, opened(ran(c, script))...)
+	n.written(words)
+	if lines := ran(c); lines != "" {
+		n.add(Created, opened(c.Words[0], lines)...)
+	}
 	n.add(Created, c.Writes...)
 	n.add(Edited, c.Appends...)
 	return n
-}
-
-func (n *named) program(name string, args []string) {
-	names := withoutOptions(args)
-	switch {
-	case name == "rm" && slices.Contains(args, "--cached"):
-		n.unknown = true
-	case name == "rm" || name == "unlink":
-		n.add(Deleted, names...)
-	case (name == "mv" || name == "cp") && len(names) > 1:
-		n.places(name == "mv", names[:len(names)-1], names[len(names)-1])
-	case name == "mkdir":
-		for _, folder := range names {
-			if !strings.ContainsAny(folder, patterns) {
-				n.makes = append(n.makes, in(n.dir, folder))
-			}
-		}
-	case name == "touch":
-		n.add(Created, names...)
-	case name == "tee" && hasOption(args, "-a"):
-		n.add(Edited, names...)
-	case name == "tee":
-		n.add(Created, names...)
-	case name == "sed" && (hasOption(args, "-i") || slices.Contains(args, "--in-place")),
-		name == "perl" && hasOption(args, "-i") && hasOption(args, "-p"):
-		n.add(Edited, edited(args)...)
-	case name == "sed":
-		n.add(Read, edited(args)...)
-	case shows[name]:
-		n.add(Read, names...)
-	default:
-		n.changes(name, args)
-	}
 }
 
 // places adds files that are moved or copied to a place: a file, or a folder for them.
@@ -299,39 +265,6 @@ func (n *named) places(moved bool, sources []string, to string) {
 			n.files[k].To = in(n.dir, place)
 		}
 	}
-}
-
-// edited are the files that an editor of streams is given, behind what it is to do.
-func edited(args []string) []string {
-	var files []string
-	given, said := false, false // the next word is what to do; it was said
-	for _, w := range args {
-		switch {
-		case given:
-			given, said = false, true
-		case w == "-e" || w == "-f" || strings.HasPrefix(w, "-") && strings.HasSuffix(w, "e") && len(w) < 5:
-			given = true
-		case w != "" && w[0] != '-': // empty: the suffix of copies, which other systems want
-			files = append(files, w)
-		}
-	}
-	if !said && len(files) > 0 {
-		return files[1:]
-	}
-	return files
-}
-
-// withoutOptions are the words that are no options.
-func withoutOptions(args []string) []string {
-	return lists.Filter(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
-}
-
-// hasOption reports whether one of the words is a short option, or holds it among
-// others.
-func hasOption(args []string, option string) bool {
-	return slices.ContainsFunc(args, func(w string) bool {
-		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w[1:], option[1:])
-	})
 }
 
 // in is a path as it reads from where a script began.

@@ -67,7 +67,7 @@ const (
 func (a *Action) steps() {
 	for i := range a.Commands {
 		c := &a.Commands[i]
-		n := filesOf(c, a.Script)
+		n := filesOf(c)
 		kind := kindOf(c, &n)
 		if kind == Shows && len(n.files) == 0 {
 			continue
