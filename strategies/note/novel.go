@@ -60,8 +60,8 @@ const (
 )
 
 // novelty is how rare the words of a sentence are: 1 where each stands nowhere else, 0 where each stands in all
-// sentences. few is that of its rarest words, all that of all of them: of a sentence in a language of its own each word is
-// rare, the small ones too.
+// sentences. few is that of its rarest words, all that of all of them: of a sentence in a language of its own each word
+// is rare, the small ones too.
 func (u *usage) novelty(s string) (few, all float64) {
 	if u == nil {
 		return 1, 1
