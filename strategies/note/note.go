@@ -228,7 +228,8 @@ func (s Session) plain(memory *Memory) Session {
 func (s *Session) harness(ctx context.Context, memory *Memory) outcome.Harness {
 	known := &memory.known
 	return outcome.Harness{Marks: known.Marks(s.Messages) || known.Marks(s.Pruned), Known: known,
-		GoOn: func() bool { return ctx.Err() == nil }}
+		Flags: known.Flags(s.Messages) || known.Flags(s.Pruned),
+		GoOn:  func() bool { return ctx.Err() == nil }}
 }
 
 // sizeOf is how long the texts of messages are, in bytes. A note stands for many times its length.

@@ -3,9 +3,11 @@ package note
 import (
 	"math"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 // Where persons write much, most of it is in words that come again and again. A sentence in words that stand nowhere
@@ -90,11 +92,19 @@ func mean(list []float64) float64 {
 // without spaces each two letters in a row.
 func termsOf(s string) map[string]bool {
 	terms := make(map[string]bool)
-	rank.Terms(s, func(term []byte, _, _ int) bool {
-		if clip.Digits(string(term)) < len(term) {
-			terms[string(term)] = true
+	for word := range strings.FieldsFuncSeq(lower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
+	}) {
+		first, _ := utf8.DecodeRuneInString(word)
+		switch letters := []rune(word); {
+		case clip.Digits(word) == len(word):
+		case !clip.Separate(first) || len(letters) == 1:
+			terms[word] = true
+		default:
+			for i := range letters[1:] {
+				terms[string(letters[i:i+2])] = true
+			}
 		}
-		return true
-	})
+	}
 	return terms
 }

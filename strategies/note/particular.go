@@ -34,7 +34,7 @@ func (u *usage) particulars(words string) (list []place) {
 	for i, p := range all {
 		few[i], each[i] = u.novelty(words[p.from:p.to])
 	}
-	leastFew, leastEach := middle(few)+standsOut, middle(each)+standsOut
+	leastFew, leastEach := middle(few)+moreNovel, middle(each)+moreNovel
 	for i, p := range all {
 		s := words[p.from:p.to]
 		if binds(s) {
@@ -44,6 +44,7 @@ func (u *usage) particulars(words string) (list []place) {
 			p.worth = particular(s)
 		}
 		if few[i] >= leastFew || each[i] >= leastEach {
+			p.standsOut = true
 			if p.worth += worthNovel; each[i] >= ownWhole && len(s) >= ownLeast {
 				p.worth += worthOwn
 			}
@@ -61,9 +62,9 @@ func (u *usage) particulars(words string) (list []place) {
 const (
 	// staleUnder is the novelty under which a sentence says nothing: half of what there may be.
 	staleUnder = 0.5
-	// standsOut is how much more of it than the sentences around it one has that stands out. Where each sentence has words
+	// moreNovel is how much more of it than the sentences around it one has that stands out. Where each sentence has words
 	// of its own none does.
-	standsOut = 0.2
+	moreNovel = 0.2
 	// ownWhole is the novelty of all words of a sentence in a language of its own, of at least ownLeast bytes: a short one
 	// has few words.
 	ownWhole = 0.95
@@ -165,19 +166,12 @@ func (u *usage) besideFirst(words, said string, runes int) []place {
 		left = max(left, runes/2)
 	}
 	rest := u.chosen(words, first.to, len(words), left, 0)
+	standsOut := func(p place) bool { return p.standsOut }
 	out := u.chosen(words, first.to, len(words), runes, 0)
-	if mostWorth(out) >= worthNovel && mostWorth(out) > mostWorth(rest) {
+	if slices.ContainsFunc(out, standsOut) && !slices.ContainsFunc(rest, standsOut) {
 		return out
 	}
 	return append([]place{first}, rest...)
-}
-
-// mostWorth is what the sentence is worth that says most in particular.
-func mostWorth(list []place) (worth int) {
-	for _, p := range list {
-		worth = max(worth, p.worth)
-	}
-	return worth
 }
 
 // betweenEnds are the places of the beginning and the end of words, and of what they say in particular between these,

@@ -164,8 +164,8 @@ func TestScriptsWithoutSpaces(t *testing.T) {
 		part := rapid.SampledFrom([]string{"不要推送", "必ず", "1773489600000", "PAR-2291", "保持兼容。", "ไม่", "テスト"})
 		words := strings.Join(rapid.SliceOfN(part, 60, 400).Draw(t, "parts"), "")
 		got := note.Shorter(words, 160, "m7")
-		shown := strings.TrimSpace(markRE.ReplaceAllString(got, ""))
-		if shown == words || shown == "" {
+		shown := markRE.Split(got, 2)[0] // its last sentence may stand behind the mark
+		if shown = strings.TrimSpace(shown); shown == words || shown == "" {
 			return
 		}
 		if !strings.HasPrefix(words, shown) {

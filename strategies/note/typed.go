@@ -11,8 +11,11 @@ import (
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
-// place is a part of a text, and how much it says in particular.
-type place struct{ from, to, worth int }
+// place is a part of a text, how much it says in particular, and whether it stands out among what is around it.
+type place struct {
+	from, to, worth int
+	standsOut       bool
+}
 
 // typed are the lines of a text that stand in no block of code, and whether each was pasted.
 func typed(words string) iter.Seq2[string, bool] {

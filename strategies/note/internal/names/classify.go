@@ -26,10 +26,23 @@ func classify(w string, quoted bool) class {
 		return none
 	}
 	c := classOf(w, quoted)
-	if c != none && (notNames[w] || strings.Contains(w, redacted)) {
+	if c != none && (notNames[w] || strings.Contains(w, redacted) || isOurs(w)) {
 		return none
 	}
 	return c
+}
+
+// isOurs reports whether a word is an id that this host gave a message or a compaction: marks in a text have it, and it
+// names nothing of the session.
+func isOurs(w string) bool {
+	const shortest = 12
+	for _, kind := range []string{"m-", "cmp-"} {
+		if id, ok := strings.CutPrefix(w, kind); ok {
+			id, _, _ = strings.Cut(id, ".")
+			return len(id) >= shortest && hexadecimal(id)
+		}
+	}
+	return false
 }
 
 // classOf is what a word looks like.
@@ -197,6 +210,9 @@ func classifyPath(w string, quoted bool) class {
 	if isTestCase(w) || isRelease(w) {
 		return symbol
 	}
+	if isDate(w) {
+		return none
+	}
 	parts, named, letters := 0, false, false
 	for p := range strings.SplitSeq(w, "/") {
 		if p == "" || p == "." || p == ".." || p == "~" || p == "..." || p == "…" {
@@ -217,6 +233,15 @@ func classifyPath(w string, quoted bool) class {
 	}
 	return none
 }
+
+// isDate reports whether w is a day as logs of servers have it, 13/Oct/2026, and no file.
+func isDate(w string) bool {
+	day, rest, _ := strings.Cut(w, "/")
+	month, year, _ := strings.Cut(rest, "/")
+	return len(day) <= 2 && isDigits(day) && len(year) == 4 && isDigits(year) && months[month]
+}
+
+var months = set.Of("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 // isReplacement reports whether w tells an editor of streams what to replace, s/old/new/g, and names no file.
 func isReplacement(w string) bool {

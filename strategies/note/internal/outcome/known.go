@@ -79,9 +79,9 @@ func (k *Known) Reason(text string) string {
 
 // ending is all that an outcome is read off.
 type ending struct {
-	text, script   string
-	shell          bool // the script is one of a shell
-	isError, marks bool
+	text, script          string
+	shell                 bool // the script is one of a shell
+	isError, marks, flags bool
 }
 
 // remembered is an outcome that was read before, or else the one that read gives. What is read after it was to stop is
@@ -90,7 +90,7 @@ func (h Harness) remembered(m *abi.Message, a *action.Action, read func() Outcom
 	if h.Known == nil {
 		return read()
 	}
-	key := ending{m.Text(), a.Script, len(a.Commands) > 0, m.IsError, h.Marks}
+	key := ending{m.Text(), a.Script, len(a.Commands) > 0, m.IsError, h.Marks, h.Flags}
 	if o, ok := h.Known.ended[key]; ok {
 		return o
 	}

@@ -5,7 +5,6 @@
 package outcome
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +40,8 @@ type Harness struct {
 	// Marks: it says of commands that failed that they did. What it does not mark
 	// then ended well.
 	Marks bool
+	// Flags: it does so with the flag of an error.
+	Flags bool
 	// GoOn says from time to time whether to go on.
 	GoOn func() bool
 	// Known is what was read before. Default nothing, and nothing is remembered.
@@ -51,28 +52,15 @@ type Harness struct {
 // others without a code ended well, and text that a command shows may hold the code of another one. Programs put out
 // such lines too ("exit status 1"): few codes say nothing where more outputs without one tell of a failure.
 func (k *Known) Marks(msgs []abi.Message) bool {
-	commands := make(map[string]*abi.ToolCall) // by id
 	told, untold := 0, []string(nil)
-	for i := range msgs {
-		m := &msgs[i]
-		for i := range m.ToolCalls {
-			for _, arg := range k.Arguments(&m.ToolCalls[i]) {
-				if toolcall.IsCommandKey(arg.Key) {
-					commands[m.ToolCalls[i].ID] = &m.ToolCalls[i]
-				}
-			}
-		}
-		call := commands[m.ToolCallID]
-		if m.Role != abi.RoleTool || call == nil {
-			continue
-		}
-		if m.IsError {
+	for _, r := range k.results(msgs) {
+		if r.answer.IsError {
 			return true
 		}
-		switch code, ok := exit(m.Text()); {
+		switch code, ok := exit(r.answer.Text()); {
 		case !ok:
-			untold = append(untold, m.Text())
-		case code != 0 && !ShowsText(k.Of(call).Commands):
+			untold = append(untold, r.answer.Text())
+		case code != 0 && !shows(k.Of(r.call).Commands):
 			if told++; told == manyCodes {
 				return true
 			}
@@ -84,6 +72,31 @@ func (k *Known) Marks(msgs []abi.Message) bool {
 		}
 	}
 	return told > 0
+}
+
+// ran is a call of a command and its result.
+type ran struct {
+	call   *abi.ToolCall
+	answer *abi.Message
+}
+
+// results are those of commands.
+func (k *Known) results(msgs []abi.Message) (list []ran) {
+	commands := make(map[string]*abi.ToolCall) // by id
+	for i := range msgs {
+		m := &msgs[i]
+		for i := range m.ToolCalls {
+			for _, arg := range k.Arguments(&m.ToolCalls[i]) {
+				if toolcall.IsCommandKey(arg.Key) {
+					commands[m.ToolCalls[i].ID] = &m.ToolCalls[i]
+				}
+			}
+		}
+		if call := commands[m.ToolCallID]; m.Role == abi.RoleTool && call != nil {
+			list = append(list, ran{call, m})
+		}
+	}
+	return list
 }
 
 // endsInFailure reports whether one of the last lines of an output says that something failed.
@@ -126,7 +139,10 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	if told && code < 0 {
 		return Outcome{} // it was still running
 	}
-	f := findings{failed: m.IsError, shallow: ShowsText(a.Commands)}
+	if told && onlyShows(a.Commands) && !m.IsError && (h.Flags || !h.Marks && !beginsWithCode(text)) {
+		told = false // the code is of what it shows
+	}
+	f := findings{failed: m.IsError, shallow: shows(a.Commands)}
 	f.read(text, h.GoOn)
 	if f.shallow && !m.IsError && !told && !isOwn(a.Commands, text) {
 		f.failed, f.lines = false, nil // what it shows talks of an error
@@ -194,18 +210,6 @@ func ShowsText(list []toolcall.Command) bool {
 	}
 	return false
 }
-
-// isOwn reports whether the first line of what a script shows is an error of the program that was to show it:
-// "cat: a.txt: No such file or directory", "fatal: not a git repository".
-func isOwn(list []toolcall.Command, text string) bool {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	name, _, ok := strings.Cut(line, ":")
-	return ok && (owners[name] || strings.HasPrefix(name, "Error from ") || strings.HasPrefix(name, "Error response ") ||
-		slices.ContainsFunc(list, func(c toolcall.Command) bool { return len(c.Words) > 0 && path.Base(c.Words[0]) == name }))
-}
-
-// owners begin errors of git, of shells and of runtimes.
-var owners = set.Of("fatal", "error", "bash", "sh", "zsh", "/bin/sh", "/bin/bash", "Traceback (most recent call last)")
 
 // findNothing reports whether a script ends in a command that says with the code 1
 // that there is nothing, or a difference.
