@@ -59,12 +59,13 @@ func SaysWhy(line string) bool {
 }
 
 // unsaid are words of lines that say that something failed, and not why.
-var unsaid = []string{"exit code", "exit status", "exited with", "make: ***", "make[", "elifecycle", "a complete log of this",
-	"no errors", "without error", "aborting due to"}
+var unsaid = []string{"exit code", "exit status", "exited with", "make: ***", "make[", "elifecycle",
+	"a complete log of this", "no errors", "without error", "aborting due to"}
 
 // faults are words for what went wrong, in small letters.
-var faults = []string{"error", "exception", "conflict", "denied", "not found", "refused", "failed", "timed out", "http 4",
-	"http 5", "panic", "fatal", "could not", "couldn't", "cannot", "can't", "unable", "invalid", "missing", "unknown",
+var faults = []string{"error", "exception", "conflict", "denied", "not found", "refused", "failed", "timed out",
+	"http 4", "http 5", "panic", "fatal", "could not", "couldn't", "cannot", "can't", "unable", "invalid", "missing",
+	"unknown",
 	"no such ", "not allowed", "forbidden", "unauthorized", "does not exist", "doesn't exist", "segmentation fault",
 	"(error)", "undefined", "out of memory", "core dumped", "unexpected"}
 

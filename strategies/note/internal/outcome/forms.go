@@ -65,4 +65,5 @@ func isBadStatus(s string) bool {
 var refuses = set.Of("WRONGTYPE", "NOAUTH", "WRONGPASS", "CLUSTERDOWN", "CROSSSLOT")
 
 // replies are those, and others that are plain words where they stand alone.
-var replies = set.Of("WRONGTYPE", "NOAUTH", "WRONGPASS", "CLUSTERDOWN", "CROSSSLOT", "MOVED", "READONLY", "OOM", "CONFLICT")
+var replies = set.Of("WRONGTYPE", "NOAUTH", "WRONGPASS", "CLUSTERDOWN", "CROSSSLOT", "MOVED", "READONLY", "OOM",
+	"CONFLICT")
