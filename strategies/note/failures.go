@@ -108,6 +108,8 @@ func inBrief(f *names.Failure) string {
 	}
 	if i := slices.IndexFunc(lines[1:], saysWhy(lines[1:])); i >= 0 {
 		first = i
+	} else if at, named := outcome.Fault(lines[1:]); named || names.IsCut(lines[1+first]) && lines[1+at] != names.GapLine {
+		first = at
 	}
 	text := lines[:1:1]
 	if slices.ContainsFunc(lines[1:1+first], says) {
@@ -209,8 +211,10 @@ func (n *Note) FailuresTold(text string) (told, all int) {
 func explains(f *names.Failure, quoted string) bool {
 	_, said, _ := strings.Cut(quoted, "\n")
 	lines := strings.Split(said, "\n")
-	return !f.Command() || slices.ContainsFunc(lines, outcome.SaysError) || len(outcome.Reasons(said)) > 0 ||
-		len(outcome.Telling(lines)) > 0 || slices.ContainsFunc(lines, outcome.Rejected) || !names.LeavesOut(lines)
+	return !f.Command() && !names.IsCut(lines[len(lines)-1]) || slices.ContainsFunc(lines, outcome.SaysError) ||
+		slices.ContainsFunc(lines, outcome.NamesFault) || len(outcome.Reasons(said)) > 0 ||
+		len(outcome.Telling(lines)) > 0 ||
+		slices.ContainsFunc(lines, outcome.Rejected) || !names.LeavesOut(lines)
 }
 
 // Failed marks the results of calls that failed, as a note reads them: by a mark or the code of an exit, and else by

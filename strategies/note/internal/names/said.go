@@ -29,6 +29,9 @@ func LeavesOut(lines []string) bool {
 		strings.HasSuffix(lines[len(lines)-1], headCut)
 }
 
+// IsCut reports whether a line of a quotation is cut at its end.
+func IsCut(line string) bool { return strings.HasSuffix(line, headCut) }
+
 // quotation is what is quoted of an output: lines of it, by their places, and those whose place is not known.
 type quotation struct {
 	lines     []string // of the output
@@ -70,12 +73,17 @@ func saidBy(text string, failed bool, o outcome.Outcome, ran bool) string {
 			q.add(line, begins)
 		}
 	}
+	var reasons []string
 	if ran && len(telling) == 0 {
-		for _, why := range outcome.Reasons(text) { // word for word, and not as one line
+		reasons = outcome.Reasons(text)
+		for _, why := range reasons { // word for word, and not as one line
 			if why = clip.Whole(why, maxVerbatim); !quoted(why) {
 				q.add(why, begins)
 			}
 		}
+	}
+	if len(telling) == 0 && len(reasons) == 0 && !slices.ContainsFunc(o.Lines, outcome.SaysWhy) {
+		q.unread(quoted, begins, failed || o.Told)
 	}
 	if len(q.at) > 0 && q.at[0] == begins-1 && strings.HasSuffix(head, headCut) { // the line that is cut there is quoted
 		head, begins = head[:max(0, strings.LastIndexByte(head, '\n'))], begins-1
@@ -99,6 +107,32 @@ func (q *quotation) add(line string, from int) {
 		}
 	}
 	q.elsewhere = append(q.elsewhere, line)
+}
+
+// unread quotes of an output in which no line is known to say why: all where it is short, and else, where it is sure
+// that the call failed, the line with a word for what went wrong, or the last one. What waited too long says before
+// that what it waited for.
+func (q *quotation) unread(quoted func(string) bool, begins int, sure bool) {
+	put := func(at int) {
+		line := strings.TrimSpace(q.lines[max(0, at)])
+		if at < max(0, begins-1) || line == "" || outcome.SaysExit(line) || slices.Contains(q.at, at) {
+			return
+		}
+		if line = clip.Whole(line, maxVerbatim); !quoted(line) {
+			q.put(at, line)
+		}
+	}
+	if size := len(strings.Join(q.lines, "\n")); size <= maxVerbatim {
+		for at := range q.lines {
+			put(at)
+		}
+	} else if sure {
+		at, _ := outcome.Fault(q.lines)
+		if at > 0 && strings.HasPrefix(strings.ToLower(strings.TrimSpace(q.lines[at])), "command timed out") {
+			put(at - 1)
+		}
+		put(at)
+	}
 }
 
 // put quotes the line at a place.

@@ -142,7 +142,7 @@ func (h Harness) read(m *abi.Message, a *action.Action) Outcome {
 	if told && onlyShows(a.Commands) && !m.IsError && (h.Flags || !h.Marks && !beginsWithCode(text)) {
 		told = false // the code is of what it shows
 	}
-	f := findings{failed: m.IsError, shallow: shows(a.Commands)}
+	f := findings{failed: m.IsError, known: m.IsError || told && code > 0, shallow: shows(a.Commands)}
 	f.read(text, h.GoOn)
 	if f.shallow && !m.IsError && !told && !isOwn(a.Commands, text) {
 		f.failed, f.lines = false, nil // what it shows talks of an error
@@ -357,6 +357,8 @@ const maxHead = 8
 type findings struct {
 	// failed: its source or its text says so; errors: a line of its text does.
 	failed, errors bool
+	// known: the harness says so.
+	known bool
 	// shallow: the output is text to read, such as a file; only its first line
 	// says how the call ended.
 	shallow bool
@@ -398,7 +400,8 @@ func (f *findings) read(text string, goOn func() bool) {
 			break
 		}
 		fails = fails || line == "FAIL" && !f.shallow
-		if !looksLikeError(withoutStep(withoutTag(line))) && (f.shallow || !inSource(line)) {
+		if !looksLikeError(withoutStep(withoutTag(line))) && (f.shallow || !inSource(line)) &&
+			!(f.known && hasForm(line)) {
 			continue
 		}
 		if len(line) < 12 && strings.HasSuffix(line, ":") {
@@ -416,11 +419,28 @@ func (f *findings) read(text string, goOn func() bool) {
 	if len(f.lines) == 0 && fails {
 		f.lines = []string{"FAIL"}
 	}
+	if len(f.lines) == 0 {
+		if line := inForm(f.spoken(text, first)); line != "" {
+			f.lines = append(f.lines, clip.Whole(line, maxError))
+		}
+	}
 	f.errors = len(f.lines) > 0
 	f.failed = f.failed || f.errors
 	if len(f.lines) == 0 && f.failed && first != "" && first != "(no output)" {
+		lines := strings.Split(text, "\n")
+		if at, named := Fault(lines); named {
+			first = unwrap(strings.TrimSpace(lines[at]))
+		}
 		f.lines = append(f.lines, clip.Whole(first, maxError))
 	}
+}
+
+// spoken is what of a text its program says itself: of a text to read the first line.
+func (f *findings) spoken(text, first string) string {
+	if f.shallow {
+		return first
+	}
+	return text
 }
 
 // leftOut marks that a text goes on.
@@ -522,7 +542,7 @@ var (
 // SaysError reports whether a line says that something went wrong, as the lines of an [Outcome] mostly do: where none
 // does, the first line of the output stands there.
 func SaysError(line string) bool {
-	return looksLikeError(withoutStep(withoutTag(line))) || inSource(line)
+	return looksLikeError(withoutStep(withoutTag(line))) || inSource(line) || hasForm(line)
 }
 
 func looksLikeError(line string) bool {
