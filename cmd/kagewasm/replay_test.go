@@ -144,8 +144,12 @@ func TestReplayIsWhatCompactDoes(t *testing.T) {
 		if len(points) < 2 {
 			t.Fatalf("%s: %+v", way, points)
 		}
-		now, arrived := slices.Clone(head), 0
+		now, arrived, compared := slices.Clone(head), 0, 0
 		for _, p := range points {
+			if bytes.Contains(now, []byte("[Pruned ")) {
+				break // a replay has what was cut from a message, as a store has it; a file has not
+			}
+			compared++
 			now = append(now, bytes.Join(messages[arrived:p.Arrived], nil)...)
 			arrived = p.Arrived
 			path := filepath.Join(t.TempDir(), "report.json")
@@ -160,6 +164,9 @@ func TestReplayIsWhatCompactDoes(t *testing.T) {
 					report.TokensAfter)
 			}
 			now = out
+		}
+		if compared < 2 {
+			t.Errorf("%s: %d points were compared", way, compared)
 		}
 	}
 }
