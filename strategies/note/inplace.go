@@ -6,7 +6,7 @@ import "strings"
 // thread has what was said in order. The others stand in a list behind it.
 
 // tellRules tells rules in the messages that they stand in, where all of a message together take no more than a list of
-// them and what is left, and returns the others, and what those cost. What is said of a rule inPlace its words has no
+// them and what is left, and returns the others, and what those cost. What is said of a rule beside its words has no
 // place there.
 func tellRules(v *view, list []rule, left int) (others []rule, cost int) {
 	at := make(map[int]int, len(v.turns)) // turns by their number
@@ -19,26 +19,19 @@ func tellRules(v *view, list []rule, left int) (others []rule, cost int) {
 			end++
 		}
 		rules := list[from:end]
+		listed := needOfRules(rules, v.count)
 		n, ok := 0, false
 		if i, known := at[rules[0].n]; known {
-			n, ok = tellAt(v, i, rules, max(0, left)+costOf(rules, v.count))
+			n, ok = tellAt(v, i, rules, max(0, left)+listed)
 		}
 		if ok {
-			cost, left = cost+n, left-max(0, n-costOf(rules, v.count))
+			cost, left = cost+n, left-max(0, n-listed)
 		} else {
 			others = append(others, rules...)
 		}
 		from = end
 	}
 	return others, cost
-}
-
-// costOf is what a list of rules costs.
-func costOf(rules []rule, count func(string) int) (tokens int) {
-	for _, r := range rules {
-		tokens += count("- "+r.String()) + 1
-	}
-	return tokens
 }
 
 // tellAt tells rules in turn i, where that takes no more than so many tokens.
