@@ -82,14 +82,21 @@ func (s *Spare) ShortenGiants(v *View, n NoteConfig, recall string) (after *View
 	if keep.MessageTokens < 0 || keep.OnePiece || v.All || v.Fits() {
 		return v, nil, nil
 	}
-	note := NewBudget(v, n, DropSource).Note
+	note, least := NewBudget(v, n, DropSource).Note, leastGiant
+	if v.Asked { // whatever is in the way of a target that somebody named
+		least = 0
+	}
 	for {
 		c := crossingOf(v, note, keep)
-		if c.at < 0 || v.size(v.Units[c.at]).within(size{max(c.room.tokens/2, leastGiant), c.room.bytes / 2}) {
+		if c.at < 0 || v.size(v.Units[c.at]).within(size{max(c.room.tokens/2, least), c.room.bytes / 2}) {
 			return v, ids, words
 		}
-		short, cut, said := unitShortened(v, c.at, cmp.Or(keep.MessageTokens, v.Target/giantParts), recall)
-		for limit := v.Target / giantParts / 2; limit >= minCap && !short.size(short.Units[c.at]).within(c.left); limit /= 2 {
+		limit := v.Target / giantParts
+		if v.Asked && v.Target < smallTarget {
+			limit = max(limit, c.left.tokens/2)
+		}
+		short, cut, said := unitShortened(v, c.at, cmp.Or(keep.MessageTokens, limit), recall)
+		for limit /= 2; limit >= minCap && !short.size(short.Units[c.at]).within(c.left); limit /= 2 {
 			short, cut, said = unitShortened(v, c.at, limit, recall)
 		}
 		if len(cut) == 0 || !short.size(short.Units[c.at]).within(c.left) {
@@ -104,6 +111,8 @@ const (
 	giantParts = 48
 	// leastGiant is how many tokens no giant has: in a small session everything is large beside the rest.
 	leastGiant = 2000
+	// smallTarget is a target, in tokens, under which giants keep half of the room that is left: there is not much else.
+	smallTarget = 8000
 )
 
 // unitShortened returns the view with each message of a unit cut to limit tokens, the ids of those that were, and of

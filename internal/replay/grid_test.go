@@ -136,7 +136,8 @@ func TestReplay(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(key.strategy, " ", key.window), func(t *testing.T) {
-				if s.Failed.Percent() < 90 || s.Errors.Percent() < 90 {
+				// A tenth may be missing, and one of the few in a sample.
+				if least := min(s.Failed.Of*9/10, s.Failed.Of-1); s.Failed.Whole < least || s.Errors.Whole < least {
 					t.Errorf("%+v of the approaches that failed are kept, and %+v of their errors", s.Failed, s.Errors)
 				}
 			})

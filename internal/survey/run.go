@@ -183,5 +183,6 @@ func (o *Options) request(ctx context.Context, s *Session) (kagewasm.Request, er
 	return kagewasm.Request{
 		Session:  abi.Session{ID: s.Name, Model: s.Model, ContextWindow: &window},
 		Messages: s.Messages, Overhead: tools.Tokens,
+		Force: o.Window == 0, // a plugin is asked also where a giant that is cut would do
 	}, nil
 }
