@@ -85,7 +85,7 @@ func answer(out []byte) int32 {
 // more than half of the time let a heap grow over its limit.
 const (
 	gcPercent     = 200
-	gcPercentMuch = 100
+	gcPercentMuch = 75
 	much          = 1 << 20  // bytes that a call is given
 	gcAbove       = 40 << 20 // bytes; the default memory of a call is 64 MiB
 )
