@@ -107,6 +107,20 @@ func TestQuotesKeepTheirTurns(t *testing.T) {
 	}
 }
 
+// TestFirstSentenceKeepsItsTurn: neither is the sentence that is told first shown without it.
+func TestFirstSentenceKeepsItsTurn(t *testing.T) {
+	features.Proves(t, "N13")
+	for _, both := range []string{
+		"I would love to push to main without review. But that is exactly what got us into trouble.",
+		"Drop the table invoices_old. Only after Marta has said yes.",
+		"Wir nehmen den alten Exporter von Jonas. Aber nicht vor Mai.",
+	} {
+		if got := note.Shorter(both+" "+filler, 160, ""); !strings.HasPrefix(got, both) {
+			t.Errorf("%q is shown as %q", both, got)
+		}
+	}
+}
+
 // TestWordsBelowWhatWasPasted: a sentence right below or inside what was pasted, without an empty line before it, was
 // typed.
 func TestWordsBelowWhatWasPasted(t *testing.T) {

@@ -29,7 +29,8 @@ func (u *usage) shorter(words string, runes int, id string, besides ...place) st
 			return excerpt.Mark(utf8.RuneCountInString(gone)+n, "", "")
 		}
 	}
-	return withParts(words, together(u.partsOf(words, runes, mark), besides), mark)
+	parts := together(u.partsOf(words, runes, mark), besides)
+	return withParts(words, together(withTurns(words, parts), nil), mark)
 }
 
 // partsOf are the places of words that are shown in about so many characters.

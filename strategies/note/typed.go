@@ -108,6 +108,18 @@ func typedSentences(words string) (list []place) {
 	return list
 }
 
+// withTurns are places, each with the sentence right behind it that turns what it says.
+func withTurns(words string, list []place) []place {
+	for i := range list {
+		p := &list[i]
+		rest, _, _ := strings.Cut(words[p.to:], "\n")
+		if next := strings.TrimSpace(rest); next != "" && turningWords.begins(next) {
+			p.to += strings.Index(rest, next) + sentenceEnd(next)
+		}
+	}
+	return list
+}
+
 // turningWords begin a sentence that says how what stands before it is not, or when it is.
 var turningWords = newVocabulary("turning")
 
