@@ -20,6 +20,10 @@ const lastFailures = 20
 // of them fit: in a smaller one names are worth more, which have what they need first.
 const moreFailed, shortFailed = 250, 6000
 
+// someMore is how much of their room the last failures may cost where all of them fit then, in hundredths: names, which
+// come behind them, lose little by it.
+const someMore = 125
+
 // failure is what failed, as it may be told: whole, or in short. Older: it is none of the last ones. Open: nothing is
 // known to have settled it.
 type failure struct {
@@ -60,6 +64,9 @@ func (p *parts) failures(list []failure, state string, budget, beside int, short
 		}
 	}
 	have := min(budget, p.left) - heads + beside
+	if last > have && last <= have*someMore/100 {
+		budget, have = budget+last-have, min(last, p.left-heads+beside)
+	}
 	crowded, scarce := whole > have, last > have
 	if short = short && scarce; short {
 		budget = max(budget, min(left+heads, budget*moreFailed/100))
