@@ -67,6 +67,10 @@ const (
 	someTalk, mostTalk      = 6, 12
 	mostSpoken, leastSpoken = 1, 60
 
+	// slackPart is the part of a note, one of so many, that names leave where they have all that is left: parts cost more
+	// together than each by itself, and a note that is too long is written again with less for persons' words.
+	slackPart = 32
+
 	// modifiedPart is the part of a note, one of so many, that is held for the files which were changed: what the agent
 	// said comes behind them.
 	modifiedPart = 4
@@ -276,6 +280,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		beside, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-most)
+	if untold == 0 && (b.thread.complete() || extra.thread > 0) {
+		unnamed = min(unnamed, budget/slackPart) // nothing else needs the rest
+	}
 	p.left -= unnamed
 	lent := max(0, min(extra.names, budget/namesPart)-p.left)
 	p.left += lent
@@ -397,8 +404,8 @@ func (n *Note) shareOf(budget int, beside, alone share) int {
 // isBeside reports whether enough messages stay below.
 func isBeside(n *Note, budget int) bool { return n.below/4 > besideTimes*budget }
 
-// namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
-// what was said in it more than the words it was said in.
+// namesMost is what names may cost where other things need the room, in tokens: a share of what went. Who goes on after
+// a short conversation needs what was said in it more than the words it was said in.
 func (n *Note) namesMost() int {
 	most := mix(n.talk, someTalk, mostTalk, mostNames, mostSpoken)
 	least := mix(n.talk, someTalk, mostTalk, leastNames, leastSpoken)
