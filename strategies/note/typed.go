@@ -83,7 +83,7 @@ func typedRuns(words string) (list []place) {
 	return list
 }
 
-// typedSentences are the sentences of the typed lines of a text, and its entries of lists, in order. One that turns what
+// typedSentences are the sentences of the typed lines of a text and entries of its lists, in order. One that turns what
 // the one before it says ("but that is off the table") is one with it.
 func typedSentences(words string) (list []place) {
 	for line, printed := range typedLines(words) {
