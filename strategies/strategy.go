@@ -165,8 +165,8 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	return b
 }
 
-// besideOf is the most that failures and what persons gave have of the target. Who compacts by hand names no size: there
-// is as much room as in a session that fills the window, and in a small one they may have a larger part.
+// besideOf is the most that failures and what persons gave have of the target. Who compacts by hand names no size:
+// there is as much room as in a session that fills the window, and in a small one they may have a larger part.
 func besideOf(v *View) int {
 	if v.Asked {
 		return int(besideShare * float64(v.Target))
