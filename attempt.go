@@ -180,7 +180,9 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	case plan.Source.Type == abi.SourceStrategy:
 		a = p.refill(ctx, c, b, a, beside)
 	case plan.Source.Type == abi.SourceModel:
-		a = p.spare(ctx, b, a, beside)
+		a = p.needed(ctx, p.spare(ctx, b, a, beside), b.Host, beside)
+	case plan.Source.Type == abi.SourcePlugin:
+		a = p.needed(ctx, a, b.Host, beside)
 	}
 	whole := len(remarks) == 0 // nothing was cut
 	if err == nil && c.plugin != "" && p.look.policy.Note.By != strategies.NoteByHost && a.moved(c.Strategy, whole) {
@@ -264,7 +266,7 @@ func (p *planner) fitted(ctx context.Context, plan abi.Plan, host, beside int) (
 				Recall: recall, Count: p.look.counter.Text})
 		})
 		if text == "" {
-			text, tokens = p.bareNote(plan.Supersede), 0
+			text, tokens = bareNote(p.view.Messages, plan.Supersede), 0
 		}
 		text, _, err := p.look.secrets.RedactContext(ctx, text)
 		if err != nil {
@@ -325,18 +327,6 @@ func (p *planner) forPeople(ctx context.Context, text string) string {
 
 // noteSlack is how many tokens a note that has to meet the target stays below what it may have.
 const noteSlack = 16
-
-// bareNote stands for superseded messages of which nothing else is said.
-func (p *planner) bareNote(gone []string) string {
-	goes, example := set.Of(gone...), true
-	for i, origin := range abi.Origins(p.view.Messages) {
-		example = example && (!goes[p.view.Messages[i].ID] || origin == abi.FromExample)
-	}
-	if example {
-		return "A demonstration of how to work, on another task, was left out."
-	}
-	return "Earlier messages were left out."
-}
 
 const (
 	// maxRefills bounds how often the tokens that a note did not take are given to messages. A note of other
@@ -410,6 +400,20 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, beside int) attemp
 		return a
 	}
 	if better, err := p.fitted(ctx, a.plan, host+min(unused, host/2), beside); err == nil && p.met(&better) {
+		return better
+	}
+	return a
+}
+
+// needed lets what must not be lost use what a summary did not take of the target, where it has more to say than it had
+// room for.
+func (p *planner) needed(ctx context.Context, a attempt, host, beside int) attempt {
+	need := p.needBeside(ctx, a.plan.Supersede, a.plan.Edit, a.plan.Source.Type)
+	more := min(p.view.Target-a.Tokens-refillSlack, need-beside)
+	if p.look.policy.Note.Tokens != 0 || host == 0 || more < refillSlack {
+		return a
+	}
+	if better, err := p.fitted(ctx, a.plan, host, beside+more); err == nil && p.met(&better) {
 		return better
 	}
 	return a

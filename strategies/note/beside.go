@@ -3,6 +3,7 @@ package note
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -17,11 +18,11 @@ const (
 	mostWords = 75
 )
 
-// NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be for
-// all failures, for messages of persons with their rules and lists and those of documents that they named, for
-// what agents decided or tried in vain, and for what is finished of their todos to be written, whatever the other parts
-// leave. Told: a summary tells what they decided. It reads nothing else off the messages, so that it costs less than
-// [Build]. Once ctx is done it is of no use.
+// NeedBeside returns what must not be lost of the messages that go needs, in tokens: what [Options.Beside] must be
+// for all failures, for messages of persons with their rules and lists and those of documents that they named, for
+// what agents decided or tried in vain, and for what is finished of their todos to be written, whatever the other
+// parts leave. Told: a summary tells what they decided, but for contradictions. It reads nothing else off the
+// messages, so that it costs less than [Build]. Once ctx is done it is of no use.
 func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bool) int {
 	s = s.oneResultEach()
 	origins := abi.Origins(s.Messages)
@@ -47,14 +48,12 @@ func (s Session) NeedBeside(ctx context.Context, count func(string) int, told bo
 		switch earlier := new(Note); {
 		case m.Kind == abi.KindSummary:
 			rules += memory.rulesNeedOf(earlier.summary(m.Text()), count)
-			if !told {
-				found += foundNeedOf(m.Text(), count)
-			}
+			found += foundNeedOf(m.Text(), count, told)
 			list.takeOver(&earlier.todos)
 		case origins[i] == abi.FromPerson:
 			rules += memory.wordsNeed(m.Words(), count)
-		case m.Role == abi.RoleAssistant && !told:
-			found += memory.foundNeed(m.Text(), count)
+		case m.Role == abi.RoleAssistant:
+			found += memory.foundNeed(m.Text(), count, toldBeside(told))
 		}
 	}
 	list.finish()
@@ -83,18 +82,24 @@ func needOf(list []failure) (tokens int) {
 // mostFound is what there is at most for what agents decided or tried in vain, in tokens.
 const mostFound = 1000
 
-// foundNeed is what the sentences of an agent need with which it says what it decided or tried in vain, in tokens.
-func (m *Memory) foundNeed(text string, count func(string) int) (need int) {
+// foundNeed is what the sentences of an agent need, where they are wanted, with which it says what it decided or
+// tried in vain, in tokens.
+func (m *Memory) foundNeed(text string, count func(string) int, wanted func(sentence string) bool) (need int) {
 	for _, f := range m.findingsOf(strings.TrimSpace(text)) {
-		need += count("- "+foundMark+f.String()) + 1
+		if wanted(f.text) {
+			need += count("- "+foundMark+f.String()) + 1
+		}
 	}
 	return need
 }
 
-// foundNeedOf is what those in an earlier note need.
-func foundNeedOf(note string, count func(string) int) (need int) {
+// foundNeedOf is what those in an earlier note need, its quotes of closing words too where they are contradictions.
+func foundNeedOf(note string, count func(string) int, told bool) (need int) {
+	wanted := toldBeside(told)
 	for line := range strings.Lines(note) {
-		if said, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && isFound(said) {
+		said, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		found := isFound(said) && slices.ContainsFunc(foundIn(said), wanted)
+		if ok && (found || told && strings.HasPrefix(said, agentMark) && contradicts(said)) {
 			need += count(line)
 		}
 	}
@@ -104,8 +109,8 @@ func foundNeedOf(note string, count func(string) int) (need int) {
 // isLong reports whether words are those of a long message.
 func isLong(words string) bool { return len(words) > longWords }
 
-// wordsNeed is what a message of a person needs to stand whole, but for what was pasted into it, or its rules and lists
-// where that is more, in tokens.
+// wordsNeed is what a message of a person needs to stand whole, but for what was pasted into it, or its rules and
+// lists where that is more, in tokens.
 func (m *Memory) wordsNeed(words string, count func(string) int) int {
 	return max(typedNeed(words, count)*100/mostWords, needOfRules(m.bindings.of(words, bindings), count))
 }

@@ -53,7 +53,7 @@ func findings(text string) []finding {
 func isFinding(s string) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= minWeighty && mayFind(s) &&
-		(n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s)) || isWeighty(s+" "))
+		(n >= minFinding && (saysFinding(s) || reasons(s) || wentWrong(s) || contradicts(s)) || isWeighty(s+" "))
 }
 
 // sentencesThat are the sentences of a text, no questions, of which something is true, each with the one before or
@@ -104,7 +104,8 @@ func mayFind(s string) bool {
 	low := lower(s + " ")
 	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low) ||
 		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ") || reasoningWords.in(low) ||
-		strings.ContainsAny(low, ";:") || troubleWords.in(low)
+		strings.ContainsAny(low, ";:") || troubleWords.in(low) || contradictingWords.in(low) ||
+		claimingWords.in(low)
 }
 
 // saysSomething reports whether a sentence is long enough to say what was found.
@@ -123,7 +124,7 @@ func weightOf(s string) weight {
 	switch {
 	case isWeighty(s + " "):
 		return decided
-	case saysFinding(s) || !reasons(s) && !wentWrong(s):
+	case saysFinding(s) || !reasons(s) && !wentWrong(s) && !contradicts(s):
 		return found
 	}
 	return reasoned

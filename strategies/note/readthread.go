@@ -54,6 +54,7 @@ func readThread(lines []string) (turns []turn) {
 // takeSaid takes closing words as an earlier note tells them. Where that had room for more of them than this one may
 // have, they are told in short first; not so where they ask or refuse something: an answer may mean each part.
 func (t *turn) takeSaid(text string) {
+	text, t.refuted = strings.CutSuffix(text, refutedMark)
 	t.said = text
 	if plan, ok := strings.CutPrefix(text, planMark); ok {
 		t.plans(withoutGapHeads(strings.TrimSpace(plan)))

@@ -100,8 +100,10 @@ func (v *view) shrink(budget, more int) (total int) {
 		}
 	}
 	budget += more
-	least := len(sizes) - 1
-	for _, newest := range []bool{false, true} {
+	least, held := len(sizes)-1, heldLists(v, cost, budget)
+	others := func(i int) bool { return !v.newest(i) && !held[i] }
+	older := func(i int) bool { return !v.newest(i) }
+	for _, of := range []func(i int) bool{others, older, func(int) bool { return true }} {
 		for _, step := range []struct {
 			to   int  // the size
 			over int  // of turns that cost more, in tokens
@@ -117,8 +119,8 @@ func (v *view) shrink(budget, more int) (total int) {
 				if total <= budget {
 					return total
 				}
-				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (!step.idle || v.idle[i]) &&
-					(newest || !v.newest(i)) {
+				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) &&
+					(!step.idle || v.idle[i]) && of(i) {
 					resize(i, step.to)
 				}
 			}
@@ -443,6 +445,9 @@ func (v *view) price(i int) int {
 	case !v.turns[i].onlyTold():
 		cost += untoldPrice
 	}
+	if v.turns[i].refuted {
+		cost += v.count(refutedMark)
+	}
 	return cost
 }
 
@@ -527,35 +532,7 @@ func withSaid(v *view, i int) []string {
 	case at < 0:
 		at = len(shown)
 	}
-	return slices.Insert(shown, at, "- "+agentMark+v.said[i])
-}
-
-// fold is the line that stands for turns of which nothing is shown.
-func (v *view) fold(from, end int) string {
-	n, copies, again := 0, 0, 0
-	for i := from; i < end; i++ {
-		t := &v.turns[i]
-		n += max(1, t.folded)
-		if again = max(again, t.again); t.again > 0 {
-			copies += max(1, t.folded)
-		}
-	}
-	last := v.turns[end-1].n
-	line := fmt.Sprintf("[%d-%d] %d messages of persons are ", v.turns[from].n-max(0, v.turns[from].folded-1), last, n)
-	if n == 1 {
-		line = fmt.Sprintf("[%d] 1 message of a person is ", last)
-	}
-	mark := foldedMark
-	if v.alone {
-		mark = foldedAlone
-	}
-	switch {
-	case copies == n:
-		return line + againMark + strconv.Itoa(again) + "]"
-	case copies > 0:
-		return line + fmt.Sprintf("%s; %d of them said again below", mark, copies)
-	}
-	return line + mark
+	return slices.Insert(shown, at, "- "+agentMark+v.turns[i].quoted(v.said[i]))
 }
 
 // shown are the lines on what came of a turn that are shown.
@@ -585,12 +562,3 @@ func (v *view) shown(i int) (lines []string) {
 	}
 	return lines
 }
-
-// Lines that stand for turns that there was no room for, and for those whose words stand
-// elsewhere.
-const (
-	foldedMark  = "left out here: search the transcript"
-	foldedAlone = "left out here, for want of room" // where there is nothing to search
-	againMark   = "said again in the same words below, up to ["
-	sameMark    = " the same words as ["
-)

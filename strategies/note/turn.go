@@ -25,6 +25,8 @@ type turn struct {
 	again int    // the number of the turn in which the same words stand
 	came  []string
 	said  string // the closing words of the agent
+	// refuted: the person answered that these are wrong.
+	refuted bool
 	// fuller is more of them, for a note that has room left; empty where there is no more.
 	fuller string
 	// lines are still more of them, as they were written, for one that has much room left; empty where fuller is all.
@@ -51,6 +53,7 @@ type thread struct {
 	toHarness   string     // what it said to that last
 	silent      bool       // nothing of the turn went
 	begun       bool       // an earlier note tells a part of it
+	worked      bool       // an earlier note says that nothing else of the turn stays
 	goesOn      bool       // a part of the turn stays behind what went of it
 	shown       bool       // a part of the turn stays, wherever
 	taken       bool       // the last turn is of an earlier note
@@ -126,6 +129,7 @@ func (t *thread) person(m *abi.Message, where string) {
 		next.id, next.stays, next.opens = m.ID, where, ""
 		next.n, t.n = max(next.n, t.n), max(next.n, t.n)
 		t.begun = len(next.came) > 0
+		t.worked = slices.ContainsFunc(next.came, isWorked)
 		next.came = slices.DeleteFunc(next.came, isOpen)
 		t.waits = slices.Delete(t.waits, i, i+1)
 	}
@@ -351,7 +355,7 @@ func (t *thread) end(answer string) {
 	if utf8.RuneCountInString(t.toHarness) >= minFinding && len(t.turns) > 0 {
 		t.add(harnessMark + t.memory.closingOf(t.toHarness))
 	}
-	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.shown && !t.silent {
+	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.shown && (t.worked || !t.silent) {
 		t.add(workedOn)
 	}
 	if k := len(t.turns) - 1; k >= 0 && t.plan != "" && (t.goesOn || said == "") {
@@ -367,13 +371,17 @@ func (t *thread) end(answer string) {
 		last.came = slices.DeleteFunc(last.came, isGoesOn) // it has ended
 		last.said, last.fuller, last.lines = said, fuller, written
 	}
-	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
+	if k := len(t.turns) - 1; k >= 0 && !t.goesOn && t.turns[k].said != "" {
+		t.turns[k].refuted = t.turns[k].refuted && said == "" || refutes(answer)
+	}
+	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 &&
+		t.turns[k].said == "" {
 		t.turns = t.turns[:k] // all of it stays
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 	t.kept = t.work.Beside()
 	t.undone, t.found, t.aside, t.interrupted, t.toHarness, t.shown, t.plan = nil, nil, false, "", "", false, ""
-	t.begun = false
+	t.begun, t.worked = false, false
 }
 
 // closed are the closing words of the turn that goes on as they are told, and more of them where there is more, in one
@@ -469,7 +477,7 @@ func (t *thread) missed(w turn) {
 	last := &t.turns[i]
 	last.came = slices.Concat(slices.DeleteFunc(w.came, isOpen), last.came)
 	if last.said == "" {
-		last.said, last.fuller, last.lines = w.said, w.fuller, w.lines
+		last.said, last.fuller, last.lines, last.refuted = w.said, w.fuller, w.lines, w.refuted
 	}
 }
 

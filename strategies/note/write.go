@@ -88,6 +88,9 @@ const (
 	// answeredPart is the part of a note, one of so many, that what the newest words answer may take first.
 	answeredPart = 2
 
+	// contradictionsPart is the part of the room beside a note, one of so many, that rules leave to contradictions.
+	contradictionsPart = 4
+
 	// decidedPart is the part of what came of words, one of so many, that what agents decided may take before what was
 	// done.
 	decidedPart = 2
@@ -260,7 +263,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	most := max(n.namesMost(), files)
 	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), most)+failed-extra.thread, files, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
-	b := n.body(p, budget, extra, max(o.Beside/2, o.Beside-needOf(n.failed)), summary == "", len(recall) == 0)
+	b := n.body(p, budget, extra, max(o.Beside/2, o.Beside-needOf(n.failed)), summary != "", len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
 		p.put(lines...)
 	}
@@ -318,7 +321,7 @@ type body struct {
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
 // rules; what was done; how it stands; and what else came of the words. For rules, and for what the agent decided or
 // tried in vain, there are tokens beside the budget.
-func (n *Note) body(p parts, budget int, given room, beside int, reasons, alone bool) (b body) {
+func (n *Note) body(p parts, budget int, given room, beside int, summarized, alone bool) (b body) {
 	extra := given.thread
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
 	more := min(n.whole, beside*mostWords/100+given.beside)
@@ -330,7 +333,8 @@ func (n *Note) body(p parts, budget int, given room, beside int, reasons, alone 
 	asked := v.answered(min(n.shareOf(budget, besideAsked, askedShare), p.left-least/2))
 	p.left -= asked
 	rules := p.share(rulesShare)
-	kept, free := p.rules(n.lost(v), rules+beside-b.beside)
+	contradicted := heldContradictions(v, summarized, beside/contradictionsPart)
+	kept, free := p.rules(n.lost(v), rules+beside-b.beside-contradicted)
 	others, cost := tellRules(v, kept, free)
 	b.rules = ruleLines(others) // they go last: before what was done with them
 	cost += p.count(strings.Join(b.rules, "\n"))
@@ -371,9 +375,7 @@ func (n *Note) body(p parts, budget int, given room, beside int, reasons, alone 
 	bonus := unused * mix(budget, smallBudget, largeBudget, 0, answersShare) / 100
 	left := min(max(0, came-deeds-refused-asked-told)+bonus+extra, p.left)
 	v.fill(budget, left, n.shareOf(budget, besideSaid, saidShare)+bonus+extra, v.stood)
-	if reasons { // else a summary tells them
-		b.beside += addReasons(v, max(0, min(mostFound, beside-b.beside)))
-	}
+	b.beside += addFound(v, max(0, min(mostFound, beside-b.beside)), toldBeside(summarized))
 	sayLast(v, min(budget*lastShare/100, p.held)) // before names
 	unfold(v)
 	if isBeside(n, budget) {

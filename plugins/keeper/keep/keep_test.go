@@ -14,8 +14,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/keeper/keep"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"pgregory.net/rapid"
 )
 
@@ -138,6 +141,48 @@ func TestWhatStays(t *testing.T) {
 	}
 	if err := abitest.CheckOutput(manifest(), in, out); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHostsPart: what the host added to an earlier summary is no line of the next one, as the host says it again. Of a
+// note that is the host's alone its entries are carried, and no headings.
+func TestHostsPart(t *testing.T) {
+	features.Proves(t, "A6")
+	went := slices.Concat([]abi.Message{say(abi.RoleUser, "Port the store to cents.")},
+		use("TodoWrite", `{"todos":[{"content":"Backfill order_totals","status":"pending"}]}`, "ok"),
+		use("Read", `{"file_path":"internal/ledger/cents.go"}`, "package ledger"))
+	session := note.Session{Messages: went, Gone: []bool{true, true, true, true, true}}
+	hosts, _ := note.Build(t.Context(), session).Write(note.Options{Budget: 2000, Count: sessiongen.Counter{}.Text})
+	for _, c := range []struct {
+		why, said  string
+		want, gone []string
+	}{
+		{"below what the plugin said", "Earlier messages were superseded. What they were, oldest first:\n- edited a.go\n\n",
+			[]string{"- edited a.go\n"}, []string{"##", "Backfill", "cents.go", "Read off", "Words of persons"}},
+		{"alone", "", []string{"- > Port the store to cents.", "- [ ] Backfill order_totals"},
+			[]string{"##", "Read off", "Words of persons", "- [1]"}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			old := say(abi.RoleUser, abi.Fence(abi.KindSummary, "keeper", "data", c.said+hosts))
+			old.Kind = abi.KindSummary
+			in := abitest.NewInput(manifest(), slices.Concat([]abi.Message{say(abi.RoleUser, "start"), old},
+				use("Read", `{"path":"b.go"}`, filler(400)), []abi.Message{say(abi.RoleUser, "more?"), say(abi.RoleAssistant, "no")}), 150)
+			in.Budget.SummaryTokens = 200
+			got := summaryOf(call(t, in))
+			for _, want := range append(c.want, "- read b.go") {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is lost", want)
+				}
+			}
+			for _, gone := range c.gone {
+				if strings.Contains(got, gone) {
+					t.Errorf("%q is a line of it", gone)
+				}
+			}
+			if t.Failed() {
+				t.Logf("the host's part:\n%s\nthe summary:\n%s", hosts, got)
+			}
+		})
 	}
 }
 

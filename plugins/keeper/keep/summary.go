@@ -80,16 +80,35 @@ func linesOf(in *abi.Input, units []unit) (lines []line) {
 }
 
 // carry is what an earlier summary says, line by line: chains of compactions
-// would forget it otherwise.
+// would forget it otherwise. What the host added to it the host says again.
 func carry(summary string, width int) (lines []line) {
 	if inner, ok := abi.Unfence(summary); ok {
 		summary = inner
 	}
-	for l := range strings.Lines(summary) {
+	said, added, _ := strings.Cut(summary, hostsPart)
+	if said = strings.TrimSpace(said); said == "" {
+		said = entries(added)
+	}
+	for l := range strings.Lines(said) {
 		l = strings.TrimPrefix(strings.TrimSpace(l), "- ")
 		if l != "" && l != heading && !strings.HasSuffix(l, " more)") {
 			lines = append(lines, line{clip.Line(l, width), earlier})
 		}
 	}
 	return lines
+}
+
+// hostsPart begins what the host adds to a summary.
+const hostsPart = "Read off the session by the host, without a model;"
+
+// entries are the entries and quotes of a note that is the host's alone: one
+// that is told to say nothing says it not again. Headings say nothing here.
+func entries(note string) string {
+	var list strings.Builder
+	for l := range strings.Lines(note) {
+		if strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "> ") {
+			list.WriteString(l)
+		}
+	}
+	return list.String()
 }
