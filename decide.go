@@ -29,9 +29,9 @@ const maxTokens = 1 << 40
 // roundingError is how much a product of fractions may be off.
 const roundingError = 1e-9
 
-// limits returns the figures for a session of so many counted tokens. Windows and reserves are in the
-// model's own tokens: scale brings them into counted ones.
-func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
+// limits returns the figures for a session of so many counted tokens, of which notes of earlier compactions have some.
+// Windows and reserves are in the model's own tokens: scale brings them into counted ones.
+func (p *Policy) limits(req *Request, tokens, noted int, scale Scale) (limits, error) {
 	when := &p.When
 	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
 	var err error
@@ -63,7 +63,8 @@ func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	switch {
 	case req.Target == nil:
 		if (req.Force || req.Reason == abi.TriggerOverflow) && !req.Overrides.keepsLast() {
-			if share := int(when.Lower * float64(tokens)); share < l.Target {
+			// A note is short already: with a share of it each compaction by hand would let people's words fade.
+			if share := noted + int(when.Lower*float64(tokens-noted)); share < l.Target {
 				l.Target, l.targetOf = share, strategies.TargetOfSession
 			}
 		}
@@ -114,7 +115,7 @@ func (c *Compactor) Limits(s abi.Session) (strategies.Limits, error) {
 		return strategies.Limits{}, err
 	}
 	s.ContextWindow = c.window(&s)
-	l, err := policy.limits(&Request{Session: s}, 0, scaleOf(&c.opts, &c.scales, s.Model))
+	l, err := policy.limits(&Request{Session: s}, 0, 0, scaleOf(&c.opts, &c.scales, s.Model))
 	return l.Limits, err
 }
 
@@ -190,6 +191,16 @@ func (l *limits) thresholds(when *When, scale Scale) {
 	}
 	l.UpperBytes = when.MaxBytes
 	l.TargetBytes = int(float64(when.MaxBytes) * when.Lower / when.Upper)
+}
+
+// noted returns the tokens of the notes of earlier compactions.
+func noted(list strategies.List) (tokens int) {
+	for i := range list.Messages {
+		if list.Messages[i].Kind == abi.KindSummary {
+			tokens += list.Tokens[i]
+		}
+	}
+	return tokens
 }
 
 // due reports whether a compaction is to run: the session is over a threshold, or one was asked for. A

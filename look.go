@@ -143,7 +143,7 @@ func (c *Compactor) limit(l *look) (err error) {
 	}
 	s.ContextWindow = c.window(s)
 	l.scaled = l.scale(s.Model)
-	l.limits, err = l.policy.limits(&l.req, l.came.Total, l.scaled)
+	l.limits, err = l.policy.limits(&l.req, l.came.Total, noted(l.came), l.scaled)
 	return err
 }
 

@@ -224,7 +224,7 @@ func TestListsOfPersonsStay(t *testing.T) {
 			for turn := 0; compactions < 20; turn++ {
 				for k := range 5 {
 					command := fmt.Sprintf("go test ./pkg%d/...", turn)
-					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", turn, k), command, noise(r, 900))...)
+					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", turn, k), command, noise(r, 450))...)
 				}
 				list = append(list, abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("And now step %d.", turn))})
 				for i := range list {
@@ -327,6 +327,43 @@ func noise(r *rand.Rand, words int) string {
 		fmt.Fprintf(&b, "w%d ", r.IntN(9999))
 	}
 	return b.String()
+}
+
+// TestByHandNoNoteShrinks: a note is short already. Who compacts by hand brings down what came since: what persons said
+// stays whole, however often that is done in a window with room for it.
+func TestByHandNoNoteShrinks(t *testing.T) {
+	features.Proves(t, "N13")
+	c, r, window := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(5, 6)), 64_000
+	var kept []string
+	list := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}
+	for round := range 36 {
+		id, words := fmt.Sprint(round), ""
+		for range 24 {
+			words += fmt.Sprintf("Part %d of the ledger goes to desk %d before noon. ", r.IntN(9999), r.IntN(9999))
+		}
+		words = strings.TrimSpace(words)
+		kept = append(kept, words)
+		list = append(list, abi.Message{ID: "u" + id, Role: abi.RoleUser, Content: abi.Text(words)})
+		list = append(list, ranCommand(id, "cat src/f"+id+".go", noise(r, 450))...)
+		list = append(list, abi.Message{ID: "a" + id, Role: abi.RoleAssistant, Content: abi.Text("Seen.")})
+		if round%3 < 2 {
+			continue
+		}
+		result := compact(t, c, kagewasm.Request{Messages: list, Force: true, Session: abi.Session{ContextWindow: &window}})
+		before := result.Report.TokensBefore
+		if list = result.Messages; result.Report.TokensAfter >= before {
+			t.Fatalf("round %d: %d of %d tokens are left", round, result.Report.TokensAfter, before)
+		}
+		var shown strings.Builder
+		for i := range list {
+			shown.WriteString(list[i].Text() + "\n")
+		}
+		for _, s := range kept {
+			if !strings.Contains(shown.String(), s) {
+				t.Fatalf("round %d: in %d of %d tokens %q is gone", round, result.Report.TokensAfter, window, s)
+			}
+		}
+	}
 }
 
 // TestWordsOfPersonsThroughManualCompactions: what persons said stays whole through any number of compactions that

@@ -129,11 +129,13 @@ const (
 	// so many, where what stays leaves less: the target is exceeded by so much at most.
 	askedShare = 5
 	// minBesideTarget is the target, in tokens, from which on failures and what persons gave have room of
-	// their own, besideShare the most of it that they get. Under a target of less than wholeBeside they may
-	// bring a note to besideWith of it: the newest messages have the rest.
+	// their own, besideShare the most of it that they get; of one that is a share of a small session they get
+	// besideMost. Under a target of less than wholeBeside they may bring a note to besideWith of it: the newest
+	// messages have the rest.
 	minBesideTarget = 2000
 	wholeBeside     = 8000
 	besideShare     = 0.35
+	besideMost      = 0.6
 	besideWith      = 0.7
 	// besideAll is how much of the lower threshold they have where as little as possible is to stay.
 	besideAll = 0.25
@@ -154,13 +156,22 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 		return b
 	}
 	if c.Tokens == 0 && v.Target >= minBesideTarget {
-		b.Beside = int(besideShare * float64(v.Target))
+		b.Beside = besideOf(v)
 		if v.Target < wholeBeside {
 			b.Beside = min(b.Beside, max(0, int(besideWith*float64(v.Target))-b.Note))
 		}
 	}
 	b.fit(v, frame)
 	return b
+}
+
+// besideOf is the most that failures and what persons gave have of the target. Who compacts by hand names no size:
+// there is as much room as in a session that fills the window, and in a small one they may have a larger part.
+func besideOf(v *View) int {
+	if v.Asked {
+		return int(besideShare * float64(v.Target))
+	}
+	return min(int(besideShare*float64(max(v.Lower, v.Target))), int(besideMost*float64(v.Target)))
 }
 
 // fit lowers a budget to what there is room for beside what stays. frame is what the note costs without

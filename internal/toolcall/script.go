@@ -89,7 +89,7 @@ func (r *shell) step() {
 		r.quoted(strings.IndexByte(rest[1:], '\''))
 	case c == '"':
 		r.double()
-	case c == '`', strings.HasPrefix(rest, "$("):
+	case c == '`', strings.HasPrefix(rest, "$("), r.isProcess(rest):
 		n := substitution(rest)
 		r.add(rest[:n])
 		r.i += n
@@ -127,6 +127,11 @@ func (r *shell) step() {
 		r.add(rest[:1])
 		r.i++
 	}
+}
+
+// isProcess reports whether commands in parentheses stand in the place of a file: "diff <(sort a) <(sort b)".
+func (r *shell) isProcess(s string) bool {
+	return !r.inWord && !r.compares() && (strings.HasPrefix(s, "<(") || strings.HasPrefix(s, ">("))
 }
 
 // compares reports whether the command that is read compares: then nothing is
@@ -190,7 +195,7 @@ func (r *shell) double() {
 	r.i = min(r.i+1, len(r.s))
 }
 
-// substitution is how long the substitution is that a text begins with: $(...) or
+// substitution is how long the substitution is that a text begins with: $(...), <(...) or
 // `...`. A text that is fed to a command in it may hold anything.
 func substitution(s string) int {
 	if s[0] == '`' {

@@ -31,6 +31,8 @@ func TestCommandsOfAScript(t *testing.T) {
 			"git,commit,-m,$(cat <<'EOF'\na (list; rm b\nEOF\n) && git,push"},
 		{"a shift", "echo $((1 << 4)) > x", "echo,$((1 << 4))>x"},
 		{"a line that is fed in", "grep x <<< 'rm y'", "grep,x"},
+		{"commands in the place of files", "diff <(git show HEAD:a; ls) b && tee >(wc) x",
+			"diff,<(git show HEAD:a; ls),b && tee,>(wc),x"},
 		{"a comparison", "[[ a > b ]] && rm c", "[[,a,>,b,]] && rm,c"},
 		{"in parentheses", "(cd /tmp && rm x) && make", "cd,/tmp && /tmp:rm,x && make"},
 		{"a loop", "for f in a b; do rm $f; done", "for,f,in,a,b ; rm,$f ;"},

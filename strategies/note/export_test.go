@@ -1,6 +1,8 @@
 package note
 
 import (
+	"slices"
+
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
@@ -66,3 +68,6 @@ func (n *Note) Render(o Options) string {
 
 // WithRefusal are the closing words of an agent with what it refuses in them.
 func WithRefusal(text string) string { return new(Memory).withRefusal(closing(text), text) }
+
+// Sentences are the sentences of a line.
+func Sentences(line string) []string { return slices.Collect(sentences(line)) }

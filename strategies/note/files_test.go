@@ -67,7 +67,7 @@ func TestFilesOfCommands(t *testing.T) {
 		"node -e \"fs.writeFileSync('g.js', data)\"":                {Modified: []string{"g.js"}},
 	} {
 		for _, failed := range []string{"", "Error: nothing was done\nexit code 2"} {
-			if failed != "" {
+			if failed != "" && !strings.HasPrefix(script, "cat > gen.py") { // the command behind it failed
 				want.Modified, want.Deleted = nil, nil
 			}
 			got := build(gone(session("Mend it.", run(script, failed, false), said("Done.")))).Files()
@@ -147,5 +147,67 @@ func TestModifiedBeforeTalk(t *testing.T) {
 			t.Errorf("round %d: %q of\n%s", round, modified, text)
 		}
 		text = render(session(append([]any{summary(text)}, parts[8:]...)...), note.Options{Budget: 1000})
+	}
+}
+
+// TestFilesOfScriptsThatFailed: of a script that failed those files count that its commands changed before the one that
+// failed, as far as that is sure.
+func TestFilesOfScriptsThatFailed(t *testing.T) {
+	features.Proves(t, "T7")
+	const failed = "--- FAIL: TestLease (0.01s)\n    lease_test.go:9: held twice\nFAIL\nexit code 1"
+	const traceback = "Traceback (most recent call last):\n  File \"x.py\", line 1\nValueError: no\nexit code 1"
+	for _, tc := range []struct {
+		why, script, output string
+		want                []string
+	}{
+		{"a check behind it", "sed -i s/a/b/ a.go && go test ./...", failed, []string{"a.go"}},
+		{"the last command", "cat > x.py <<'EOF'\nprint(1)\nEOF\npython3 x.py", traceback, []string{"x.py"}},
+		{"which of two failed is not known", "sed -i s/a/b/ a.go && make deploy", "Error: no\nexit code 2", nil},
+		{"it failed itself", "sed -i s/a/b/ a.go; go test ./...", "sed: can't read a.go: No such file\n" + failed, nil},
+		{"it could not be written", "echo x > no/a.go; go test ./...", "bash: line 1: no/a.go: No such file\n" + failed, nil},
+		{"it stands behind what failed", "go test ./... && rm a.go", failed, nil},
+		{"under a condition", "if [ -f b ]; then rm a.go; fi; go test ./...", failed, nil},
+		{"only where another command failed", "true || rm a.go; go test ./...", failed, nil},
+		{"the script stops where one fails", "set -e\nsed -i s/a/b/ a.go\n./run", "Error: no\nexit code 2", nil},
+	} {
+		got := build(gone(session("Mend it.", run(tc.script, tc.output, true), said("Done.")))).Files().Modified
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}
+
+// TestFilesThatAreFoundAndDeleted: of files that are found by a name and deleted those count that were changed before.
+func TestFilesThatAreFoundAndDeleted(t *testing.T) {
+	features.Proves(t, "T7")
+	for script, want := range map[string][]string{
+		"find tmp -name '*.log' -delete":                 {"tmp/x/a.log"},
+		"find tmp -type f -name '*.log' -exec rm {} \\;": {"tmp/x/a.log"},
+		"find . -name a.log -delete":                     {"tmp/x/a.log"},
+		"find tmp -name '*.log' -mtime +3 -delete":       nil,
+		"find src -name '*.log' -delete":                 nil,
+		"find tmp -name '*.log'":                         nil,
+	} {
+		got := build(gone(session("Mend it.", run("echo x > tmp/x/a.log", "", false), edit("tmp/x/b.go", "ok", false),
+			run(script+" && go test ./...", "ok  \tx\t0.01s", false), said("Done.")))).Files()
+		if !slices.Equal(got.Deleted, want) {
+			t.Errorf("%s: %q, want %q", script, got.Deleted, want)
+		}
+	}
+}
+
+// TestFilesOfOneLetter: files that the record of an earlier compaction has are handed on, whatever their names.
+func TestFilesOfOneLetter(t *testing.T) {
+	features.Proves(t, "T7")
+	record := abi.Files{Read: []string{"f", "g.bin"}, Modified: []string{"stamp", "y", "z"}, Deleted: []string{"y", "z"}}
+	got := build(gone(session("Mend it.", run("cp x y; rm y", "", false), run("cp x z && rm z", "", false),
+		run("touch stamp", "", false), run("wc f && xxd g.bin", "9 f", false), said("Done.")))).Files()
+	for round := range 3 {
+		if !reflect.DeepEqual(got, record) {
+			t.Errorf("round %d: %+v, want %+v", round, got, record)
+		}
+		first := summary("Earlier messages were left out.")
+		first.Meta = filelist.Meta(got)
+		got = build(gone(session(first, said("Done.")))).Files()
 	}
 }

@@ -42,3 +42,27 @@ func TestMoreRoomKeepsTheLedger(t *testing.T) {
 		t.Errorf("a note without room for a name does not say where they are:\n%s", text)
 	}
 }
+
+// TestNamesHaveWhatIsLeft: the ledger has the exact ids, numbers and paths met so far. What tools alone said stands
+// there too where nothing else needs the room.
+func TestNamesHaveWhatIsLeft(t *testing.T) {
+	features.Proves(t, "N8")
+	names := []string{"3f2504e0-4f89-11d3-9a0c-0305e82c3301", "https://ci.acme.dev/job/pay/4711/console",
+		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "ERR_PNPM_NO_LOCKFILE",
+		"--max-old-space-size=4096", "s3://acme-pay/2026/11/ledger.parquet", "@acme/pay-core", "10.42.7.19:5433",
+		"arn:aws:s3:::acme-pay-exports", "v2.14.0-rc.3", "0x7ffde3a1"}
+	msgs := []abi.Message{user("Help with payments.")}
+	for i, name := range names {
+		msgs = append(msgs, run(fmt.Sprintf("./step %d", i), "status: "+name+" (seen)", false)...)
+	}
+	for range 12 {
+		msgs = append(msgs, said(strings.Repeat("Then I went on with the next one. ", 30)), user("Go on."))
+	}
+	n := build(gone(msgs))
+	text, _ := n.Write(note.Options{Budget: 4000, Count: func(s string) int { return len(s) / 4 }})
+	for _, name := range names {
+		if !strings.Contains(text, name) {
+			t.Errorf("no %s in a note of %d characters:\n%s", name, len(text), text)
+		}
+	}
+}

@@ -37,6 +37,17 @@ func TestStatementsThatStandOut(t *testing.T) {
 		"in prose":     func(i int) string { return prose(i, 9) + statements[i] + " " + prose(i+1, 9) },
 		"at the end":   func(i int) string { return prose(i, 18) + statements[i] },
 		"behind a log": func(i int) string { return "This is from the box:\n\n" + log + "\n" + statements[i] },
+		"in a list": func(i int) string {
+			text := "Notes from the call:\n"
+			for k := range 14 {
+				entry := prose(i+k, 1)
+				if k == 3+i {
+					entry = statements[i]
+				}
+				text += fmt.Sprintf("\n%d. %s", k+1, entry)
+			}
+			return text
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rest := []any{}

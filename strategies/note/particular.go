@@ -37,8 +37,8 @@ func (u *usage) particulars(words string) (list []place) {
 	leastFew, leastEach := middle(few)+moreNovel, middle(each)+moreNovel
 	for i, p := range all {
 		s := words[p.from:p.to]
-		if binds(s) {
-			continue
+		if _, item := listItem(s); !item && binds(s) {
+			continue // an entry has that place only with its whole list
 		}
 		if few[i] >= staleUnder {
 			p.worth = particular(s)

@@ -4,9 +4,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // unfenced are the lines of a text that stand in no block of code, trimmed and
@@ -112,7 +115,8 @@ func sentenceEnd(line string) int {
 				closes = strings.IndexByte(line[i:], ')') >= 0
 				inside = closes
 			}
-			if i+1 < len(line) && line[i+1] == ' ' && !inside && (r != '.' || !isShortForm(line[:i+1])) {
+			if i+1 < len(line) && line[i+1] == ' ' && !inside &&
+				(r != '.' || !endsNone(line[:i], line[i+2:])) {
 				return i + 1
 			}
 		case '。', '！', '？':
@@ -122,6 +126,11 @@ func sentenceEnd(line string) int {
 	return len(line)
 }
 
+// endsNone reports whether the dot behind a text ends no sentence, where another text stands behind it.
+func endsNone(text, rest string) bool {
+	return isShortForm(text+".") || isOrdinal(text, rest) || isMonth(text, rest)
+}
+
 // isShortForm reports whether a text ends with a short form that stands in the middle of sentences.
 func isShortForm(text string) bool {
 	return slices.ContainsFunc(shortForms, func(s string) bool {
@@ -129,6 +138,43 @@ func isShortForm(text string) bool {
 		return at >= 0 && strings.EqualFold(text[at:], s) && (at == 0 || strings.IndexByte(" (\"'/", text[at-1]) >= 0)
 	})
 }
+
+// isOrdinal reports whether a text ends with the number of a day or of one among others, the dot behind it, and goes
+// on: "the 3. of May", "am 3. Mai", "am 3.5. um acht".
+func isOrdinal(text, rest string) bool {
+	if !ordinal().MatchString(text) {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	month := monthOf(rest)
+	item := clip.Digits(text) == len(text) // "1. after 15 minutes"
+	return unicode.IsLower(r) && !item || months[month] || shortMonths[month]
+}
+
+// isMonth reports whether a text ends with the short form of a month, the dot behind it, and goes on with a number:
+// "on Oct. 3", "am 3. Okt. 2026".
+func isMonth(text, rest string) bool {
+	return clip.Digits(rest) > 0 && shortMonths[monthOf(text[strings.LastIndexByte(text, ' ')+1:])]
+}
+
+// monthOf is the word that a text begins with, as months has it.
+func monthOf(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToLower(text[:end])
+}
+
+// ordinal is a day, alone or with its month, at the end of a text.
+var ordinal = lazy.Regexp(`(?:^|[\s("'–]|\.-)\d{1,2}(?:\.\s?\d{1,2})?$`)
+
+var (
+	months = set.Of("january", "februar", "february", "januar", "jänner", "feber", "march", "märz", "april", "may", "mai",
+		"june", "juni", "july", "juli", "august", "september", "october", "oktober", "november", "december", "dezember")
+	shortMonths = set.Of("jan", "feb", "mar", "mär", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec",
+		"dez")
+)
 
 // shortForms end with a dot that ends no sentence.
 var shortForms = []string{"vs.", "e.g.", "i.e.", "cf.", "approx.", "z.B.", "bzw.", "d.h.", "p.ej."}

@@ -30,7 +30,7 @@ func (u *usage) shorter(words string, runes int, id string, besides ...place) st
 		}
 	}
 	parts := together(u.partsOf(words, runes, mark), besides)
-	return withParts(words, together(withTurns(words, parts), nil), mark)
+	return withParts(words, together(withHeads(words, withTurns(words, parts)), nil), mark)
 }
 
 // partsOf are the places of words that are shown in about so many characters.
@@ -46,20 +46,7 @@ func (u *usage) partsOf(words string, runes int, mark func(gone string) string) 
 	}
 	head := len(excerpt.Head(clip.First(words, runes*2/3)))
 	tail := len(words) - len(excerpt.Tail(clip.Last(words[head:], runes/3)))
-	plainly := []place{{to: head}, {from: tail, to: len(words)}}
-	before, heading, after := atHeading(words, head, tail)
-	if heading == "" || len(before) <= len(mark(before)) {
-		return plainly
-	}
-	from := head + len(before)
-	under, more := []place{{to: head}, {from: from, to: len(words)}}, maxBefore
-	if len(after) > len(mark(after)) {
-		under, more = []place{{to: head}, {from: from, to: tail - len(after)}, {from: tail, to: len(words)}}, 2*maxBefore
-	}
-	if utf8.RuneCountInString(withParts(words, under, mark)) > runes+more {
-		return plainly
-	}
-	return under
+	return []place{{to: head}, {from: tail, to: len(words)}}
 }
 
 // firstTold is the first sentence of a person's words that is no small talk, and not said again and again, at most so
@@ -87,46 +74,6 @@ func (u *usage) firstTold(words string, runes int) (said string) {
 func joinedLines(texts ...string) string {
 	texts = lists.Map(texts, strings.TrimSpace)
 	return strings.Join(lists.Filter(texts, func(s string) bool { return s != "" }), "\n")
-}
-
-// atHeading parts a text between two places of words at the last line that what follows stands under: before, the line
-// and what is behind it. All of it is before where there is none, or one that is long.
-func atHeading(words string, from, to int) (before, heading, after string) {
-	gone := words[from:to]
-	lines, _ := sayings(words[:to])
-	if len(lines) == 0 {
-		return gone, "", ""
-	}
-	of := lines[len(lines)-1] // the line that goes on
-	if words[to-1] == '\n' {
-		all, _ := sayings(words)
-		if len(all) <= len(lines) {
-			return gone, "", ""
-		}
-		of = all[len(lines)]
-	}
-	above := headings(lines, of)
-	if len(above) == 0 || utf8.RuneCountInString(above[len(above)-1].text) > maxBefore {
-		return gone, "", ""
-	}
-	heading = above[len(above)-1].text
-	before, after, ok := cutLast(gone, heading)
-	if !ok || strings.Contains(before+heading+after, excerpt.LeftOut) {
-		return gone, "", ""
-	}
-	return before, heading, after
-}
-
-// cutLast cuts a text around the last line that is so, white space aside.
-func cutLast(text, line string) (before, after string, ok bool) {
-	for end := len(text); end > 0; {
-		from := strings.LastIndexByte(text[:end-1], '\n') + 1
-		if from > 0 && strings.TrimSpace(text[from:end]) == line {
-			return text[:from], text[end:], true
-		}
-		end = from
-	}
-	return "", "", false
 }
 
 // maxFirst is the room, in characters, for a first sentence alone.

@@ -83,12 +83,16 @@ func typedRuns(words string) (list []place) {
 	return list
 }
 
-// typedSentences are the sentences of the typed lines of a text, but entries of lists, in order. One that turns what
+// typedSentences are the sentences of the typed lines of a text and entries of its lists, in order. One that turns what
 // the one before it says ("but that is off the table") is one with it.
 func typedSentences(words string) (list []place) {
 	for line, printed := range typedLines(words) {
 		text := words[line.from:line.to]
-		if _, item := listItem(text); item || isBox(text) || printed || strings.Contains(text, excerpt.LeftOut) {
+		if printed || strings.Contains(text, excerpt.LeftOut) {
+			continue
+		}
+		if _, item := listItem(text); item || isBox(text) {
+			list = append(list, line)
 			continue
 		}
 		first := len(list)

@@ -67,6 +67,10 @@ const (
 	someTalk, mostTalk      = 6, 12
 	mostSpoken, leastSpoken = 1, 60
 
+	// slackPart is the part of a note, one of so many, that names leave where they have all that is left: parts cost more
+	// together than each by itself, and a note that is too long is written again with less for persons' words.
+	slackPart = 32
+
 	// modifiedPart is the part of a note, one of so many, that is held for the files which were changed: what the agent
 	// said comes behind them.
 	modifiedPart = 4
@@ -198,7 +202,7 @@ func (n *Note) withNames(o Options, had room, summary string) (text string, foun
 func (n *Note) fitted(o Options, least int, summary string) (text string, had room) {
 	text, _ = names.Fit(o.Budget, o.Beside, minBudget, o.Count, func(budget int) string {
 		text, more := n.render(o, budget, room{names: least}, summary)
-		if more.thread >= worthMore || more.failures >= worthMore {
+		if more.thread >= worthMore || more.failures >= worthMore || more.beside >= worthMore {
 			text, more = n.render(o, budget, more, summary)
 		}
 		had = more
@@ -235,6 +239,8 @@ type room struct {
 	failed int  // failures that there was room for
 	// failures is more than their share, for those that had no room.
 	failures int
+	// beside is more than their share of [Options.Beside], for words of persons: what nothing else took of it.
+	beside int
 }
 
 // betters reports whether a note that had this room is better than one that had another: it has names or files where
@@ -257,7 +263,7 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	most := max(n.namesMost(), files)
 	p.hold(max(min(n.shareOf(budget, besideNames, namesShare), most)+failed-extra.thread, files, extra.lists,
 		min(n.todos.least(o.Count), p.left/2)))
-	b := n.body(p, budget, extra.thread, max(o.Beside/2, o.Beside-needOf(n.failed)), summary != "", len(recall) == 0)
+	b := n.body(p, budget, extra, max(o.Beside/2, o.Beside-needOf(n.failed)), summary != "", len(recall) == 0)
 	for _, lines := range [][]string{b.thread.lines(), b.rules, b.loaded, b.state} {
 		p.put(lines...)
 	}
@@ -267,6 +273,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	beside := o.Beside - b.beside
 	beside -= p.todos(&n.todos, max(p.share(todosShare), min(p.left, minBudget)),
 		min(mostFinished, max(beside/8, beside-needOf(n.failed))))
+	if extra == (room{names: extra.names}) && !wordsWhole(b.thread) {
+		more.beside = max(0, beside-needOf(n.failed))
+	}
 	p.quoted(n, p.share(earlierShare))
 	calls := len(p.texts)
 	heading := 0 // where names have no room, none of it goes to a heading
@@ -279,6 +288,9 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 		beside, budget >= shortFailed || extra.failures > 0)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	unnamed := max(0, p.left-most)
+	if untold == 0 && (b.thread.complete() || extra.thread > 0) {
+		unnamed = min(unnamed, budget/slackPart) // nothing else needs the rest
+	}
 	p.left -= unnamed
 	lent := max(0, min(extra.names, budget/namesPart)-p.left)
 	p.left += lent
@@ -309,9 +321,10 @@ type body struct {
 // body chooses what is said before the lists in what is left: the words of persons, with what short answers speak of;
 // rules; what was done; how it stands; and what else came of the words. For rules, and for what the agent decided or
 // tried in vain, there are tokens beside the budget.
-func (n *Note) body(p parts, budget, extra, beside int, summarized, alone bool) (b body) {
+func (n *Note) body(p parts, budget int, given room, beside int, summarized, alone bool) (b body) {
+	extra := given.thread
 	words, came, least := wordsShare.of(budget), n.shareOf(budget, besideCame, cameShare), stateShare(budget)
-	more := min(n.whole, beside*mostWords/100)
+	more := min(n.whole, beside*mostWords/100+given.beside)
 	shown := min(words+extra, p.left-least)
 	v := show(n.turns, n.usage, n.focus, n.memory, shown, more, budget < tightBudget, n.repeats, p.count)
 	v.alone, b.thread, b.beside = alone, v, min(more, max(0, v.cost-max(0, shown)))
@@ -399,8 +412,8 @@ func (n *Note) shareOf(budget int, beside, alone share) int {
 // isBeside reports whether enough messages stay below.
 func isBeside(n *Note, budget int) bool { return n.below/4 > besideTimes*budget }
 
-// namesMost is what names may cost, in tokens: a share of what went. Who goes on after a short conversation needs
-// what was said in it more than the words it was said in.
+// namesMost is what names may cost where other things need the room, in tokens: a share of what went. Who goes on after
+// a short conversation needs what was said in it more than the words it was said in.
 func (n *Note) namesMost() int {
 	most := mix(n.talk, someTalk, mostTalk, mostNames, mostSpoken)
 	least := mix(n.talk, someTalk, mostTalk, leastNames, leastSpoken)

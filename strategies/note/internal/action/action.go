@@ -43,6 +43,7 @@ type Action struct {
 
 	open          File   // what it does to the file that is open, where it names none
 	before, after string // the text that an edit replaces, and the one it puts there
+	holds         []held // the patches that it writes
 	puts          int    // how many lines it puts in the place of those that it names
 
 	normal func() string // nil where nobody remembers it
@@ -93,9 +94,12 @@ func of(tool string, arguments []toolcall.Pair) *Action {
 	for _, arg := range arguments {
 		d.argument(arg.Key, arg.Value)
 	}
+	if d.shell && a.Script != "" {
+		a.Commands = toolcall.Commands(a.Script)
+	}
 	switch {
-	case len(d.patched) > 0 && len(d.paths) == 0: // in whatever the tool takes it
-		a.Script, a.Files = "", d.patched
+	case len(d.patched) > 0 && len(d.paths) == 0 && d.applies(): // in whatever the tool takes it
+		a.Script, a.Commands, a.Files = "", nil, d.patched
 	case a.Script == "":
 		a.Files = d.files()
 		a.open = File{Use: useOf(d.verb), From: d.from, Last: d.last}
@@ -103,8 +107,11 @@ func of(tool string, arguments []toolcall.Pair) *Action {
 			a.puts = d.puts
 		}
 	case d.shell:
-		a.Commands = toolcall.Commands(a.Script)
+		a.holds = holdsPatches(a)
 		a.steps()
+	}
+	if len(d.patched) > 0 && len(d.paths) == 1 {
+		a.holds = []held{{d.paths[0], d.patched}}
 	}
 	if a.Kind = a.kind(); a.Kind == Does && a.More {
 		h := fnv.New64a()
@@ -129,6 +136,11 @@ type draft struct {
 	puts       int    // lines of the text for the place of those that are named by their numbers
 	ranged     bool   // where these end is said
 	patched    []File
+}
+
+// applies reports whether the patches that were found are applied: a script may only write them into a file.
+func (d *draft) applies() bool {
+	return len(d.action.Commands) == 0 || strings.Contains(d.action.Script, beginsPatch) || fedPatch(d.action)
 }
 
 func (d *draft) argument(key, value string) {
@@ -267,6 +279,7 @@ const openMark = "\n(Open file: "
 // it changes, and shows the lines around the text that it wrote.
 func (a *Action) Answered(result string) {
 	a.over(result)
+	a.printed(result)
 	switch {
 	case a.Kind == Runs || a.open.Use != Edited:
 		return

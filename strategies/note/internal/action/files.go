@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -57,10 +56,24 @@ func Same(p, q string) bool {
 // SameFile reports whether two paths name one file: one may be absolute and the other one the end of it.
 func SameFile(p, q string) bool { return p == q || path.IsAbs(p) != path.IsAbs(q) && Same(p, q) }
 
-// Matches reports whether a pattern of files, "docs/*.html", holds a path, or a folder that it lies in. A path that
-// is absolute where the pattern is not has to lie below root, the folder that scripts run in; where that is unknown,
-// empty, the end of the path counts, if the pattern names a folder.
+// anyBelow stands in a pattern for all folders below the one before it.
+const anyBelow = "/**/"
+
+// Matches reports whether a pattern of files, "docs/*.html" or "docs/**/*.html", holds a path, or a folder that it
+// lies in. A path that is absolute where the pattern is not has to lie below root, the folder that scripts run in;
+// where that is unknown, empty, the end of the path counts, if the pattern names a folder.
 func Matches(pattern, p, root string) bool {
+	if folder, name, deep := strings.Cut(pattern, anyBelow); deep {
+		if path.IsAbs(p) && !path.IsAbs(folder) {
+			if root == "" {
+				return false
+			}
+			folder = path.Join(root, folder)
+		}
+		ok, err := path.Match(name, path.Base(p))
+		p, folder = path.Clean(p), path.Clean(folder)
+		return ok && err == nil && (Within(p, folder) || folder == "." && !strings.HasPrefix(p, "../"))
+	}
 	pattern = path.Clean(pattern)
 	ends := false
 	if path.IsAbs(p) && !path.IsAbs(pattern) {
@@ -108,17 +121,29 @@ var patchHeads = []struct {
 // moveMark begins the line of a patch that says where its file is moved.
 const moveMark = "*** Move to: "
 
+// beginsPatch is the line that a patch of an agent's own form begins with.
+const beginsPatch = "*** Begin Patch"
+
 // patched are the files that a patch changes: "*** Update File: a.go", or "+++ b/a.go"
 // with "@@ -1,2 +3,4 @@" below.
 func patched(text string) (files []File) {
-	if !strings.Contains(text, "*** Begin Patch") && !strings.Contains(text, "\n+++ b/") {
+	if !strings.Contains(text, beginsPatch) && !strings.Contains(text, "\n+++ b/") {
 		return nil
 	}
-	at := 0 // the line of the new text, zero where it is not known
+	at := 0   // the line of the new text, zero where it is not known
+	old := "" // the name of the file before
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if f, ok := patchHead(line); ok {
 			files, at = append(files, f), 0
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, "--- a/"); ok {
+			old, at = strings.TrimSpace(name), 0
+			continue
+		}
+		if line == "+++ /dev/null" && old != "" {
+			files, at = append(files, File{Path: old, Use: Deleted}), 0
 			continue
 		}
 		if len(files) == 0 {
@@ -128,7 +153,7 @@ func patched(text string) (files []File) {
 		switch {
 		case strings.HasPrefix(line, moveMark) && strings.TrimSpace(line[len(moveMark):]) != "":
 			f.Use, f.To = Moved, strings.TrimSpace(line[len(moveMark):])
-		case strings.HasPrefix(line, "@@ -"):
+		case strings.HasPrefix(line, "@@ -") && f.Use != Deleted:
 			at = ReadHunk(line).At
 		case at == 0:
 		case strings.HasPrefix(line, "+"):
@@ -202,17 +227,20 @@ type named struct {
 	removes []string
 	// makes are the folders that it makes.
 	makes []string
+	// applies are the files with patches by which it changes others.
+	applies []string
 }
 
 func (n *named) add(use Use, names ...string) {
 	for _, name := range names {
 		switch {
 		case use == Read && strings.Trim(name, "+0123456789") == "": // what an option is given
-		case name == "" || strings.HasPrefix(name, "/dev/") || len(name) >= maxPath:
+		case name == "" || strings.HasPrefix(name, "/dev/") || len(name) >= maxPath ||
+			strings.HasPrefix(name, "<(") || strings.HasPrefix(name, ">("): // what commands there put out
 		case strings.ContainsAny(name, patterns):
 			n.unknown = n.unknown || use != Read
 			if use == Deleted && !strings.ContainsAny(name, "$`{\n") {
-				n.removes = append(n.removes, in(n.dir, name))
+				n.removes = append(n.removes, in(n.dir, strings.ReplaceAll(name, "**", "*")))
 			}
 		default:
 			n.files = append(n.files, File{Path: in(n.dir, name), Use: use})
@@ -223,19 +251,22 @@ func (n *named) add(use Use, names ...string) {
 // patterns are the characters of a path that names no file by itself.
 const patterns = "*?$`{\n"
 
-// filesOf reads what a command of a script does to files.
-func filesOf(c *toolcall.Command) named {
-	n := named{dir: c.Dir}
+// unwrapped are the words of a command without the program that only runs it: "npx".
+func unwrapped(c *toolcall.Command) []string {
 	words := c.Words
 	for k := min(2, len(words)-1); k > 0; k-- {
 		if rest, ok := wrappers.cut(strings.Join(words[:k], " ")); ok && rest == "" {
 			words = words[k:]
 		}
 	}
-	if len(words) > 0 && shows[words[0]] {
-		n.add(Read, lists.Filter(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") })...)
-	}
-	n.written(words)
+	return words
+}
+
+// filesOf reads what a command of a script does to files, and what text it is fed.
+func filesOf(c *toolcall.Command, fed string) named {
+	n := named{dir: c.Dir}
+	words := unwrapped(c)
+	n.written(words, fed)
 	if lines := ran(c); lines != "" {
 		n.add(Created, opened(c.Words[0], lines)...)
 	}

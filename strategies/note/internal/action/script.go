@@ -50,6 +50,8 @@ type Step struct {
 	Removes []string
 	// Makes are the folders that it makes.
 	Makes []string
+	// Applies are the files with patches that it applies, see [Patches].
+	Applies []string
 }
 
 // StepKind is what kind of thing a command does.
@@ -67,15 +69,31 @@ const (
 func (a *Action) steps() {
 	for i := range a.Commands {
 		c := &a.Commands[i]
-		n := filesOf(c)
+		n := filesOf(c, a.fed(i))
 		kind := kindOf(c, &n)
 		if kind == Shows && len(n.files) == 0 {
 			continue
 		}
 		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, At: i, Files: n.files,
-			Removes: n.removes, Makes: n.makes})
+			Removes: n.removes, Makes: n.makes, Applies: n.applies})
 		a.Files = append(a.Files, n.files...)
 	}
+}
+
+// fed is the text that a command is fed: what stands below it, or what the command before it says.
+func (a *Action) fed(i int) string {
+	text := a.Commands[i].Fed()
+	if i == 0 || text != "" || a.Commands[i-1].Then != "|" {
+		return text
+	}
+	switch before := &a.Commands[i-1]; {
+	case len(before.Words) == 0:
+	case before.Words[0] == "cat":
+		return before.Fed()
+	case before.Words[0] == "echo", before.Words[0] == "printf":
+		return strings.ReplaceAll(strings.Join(before.Words[1:], "\n"), `\n`, "\n")
+	}
+	return ""
 }
 
 // writes reports whether a word of a program that looks has it write files: awk that prints into one, or changes them

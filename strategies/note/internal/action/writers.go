@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// writer is a program that changes files.
+// writer is a program that changes files, or reads them.
 type writer struct {
 	// does is what it does to its operands. Behind a dash stands which of them count, where not all do.
 	does, which string
@@ -24,7 +24,7 @@ type writer struct {
 type option struct {
 	value    byte // '=': it has a value, '~': at most one that it is written together with, '#': such a number, 0: none
 	has      bool // it has the writer change files
-	onlyTell bool // with it the writer changes nothing that can be told
+	onlyTell bool // with it the writer does nothing that can be told
 }
 
 // writers are those of words.txt by their names, "sed", or "git rm" with what it is told to do first.
@@ -179,24 +179,61 @@ func (w *writer) short(g *given, word string, args *[]string) bool {
 	return true
 }
 
-// written reads which files a command changes. Of what may be the value of an option nothing is said.
-func (n *named) written(words []string) {
+// written reads which files a command changes or reads that is fed a text. Of what may be the value of an option
+// nothing is said.
+func (n *named) written(words []string, fed string) {
+	if len(words) > 0 && words[0] == "find" {
+		n.found(words[1:])
+		return
+	}
 	w, args := writerOf(words)
 	if w == nil {
 		return
 	}
-	g := w.read(args)
+	g := w.read(dashed(words[0], args))
 	if g.idle {
 		return
 	}
-	n.unknown = n.unknown || g.doubt
+	switch w.does {
+	case "reads":
+		n.add(Read, w.changed(&g)...)
+	case "searches":
+		n.add(Read, lists.Filter(w.changed(&g), isFile)...)
+	default:
+		n.unknown = n.unknown || g.doubt
+		n.changed(w, &g, words[0], fed)
+	}
+}
+
+// changed reads which files a program changes by what it is given.
+func (n *named) changed(w *writer, g *given, program, fed string) {
 	switch w.does {
 	case "deletes":
 		if n.unknown = n.unknown || g.has("--cached"); !g.has("--cached") {
 			n.add(Deleted, g.operands...)
 		}
+	case "shreds":
+		use := Edited
+		if g.has("-u", "--remove") {
+			use = Deleted
+		}
+		n.add(use, g.operands...)
 	case "moves", "copies":
-		n.placed(w.does == "moves", &g)
+		n.placed(w.does == "moves", g)
+	case "syncs":
+		if g.areFiles() {
+			n.placed(false, g)
+		}
+	case "archives":
+		if g.has("-c", "--create") {
+			n.add(Created, lists.Filter([]string{g.value("-f", "--file")}, isArchive)...)
+		}
+	case "applies":
+		n.applied(g, fed)
+	case "lines": // an editor of lines, which writes where it is told to
+		if writesLines().MatchString(fed) {
+			n.add(Edited, w.changed(g)...)
+		}
 	case "makes":
 		for _, folder := range g.operands {
 			if !strings.ContainsAny(folder, patterns) {
@@ -205,7 +242,7 @@ func (n *named) written(words []string) {
 		}
 	case "creates":
 		use := Created
-		if g.has("-a", "--append") && words[0] == "tee" {
+		if g.has("-a", "--append") && program == "tee" {
 			use = Edited
 		}
 		n.add(use, g.operands...)
@@ -216,26 +253,79 @@ func (n *named) written(words []string) {
 			}
 		}
 	case "fetches":
-		n.add(Created, fetched(words[0], &g)...)
+		n.add(Created, fetched(program, g)...)
 	case "streams":
 		use := Read
-		if g.has("-i", "--in-place") {
+		if program == "sed" && g.has("-i", "--in-place") || g.value("-i", "--include") == "inplace" {
 			use = Edited
 		}
 		if first := g.operands; len(first) > 1 && suffix().MatchString(first[0]) {
 			g.operands = first[1:]
 		}
-		n.add(use, g.behind()...)
+		n.add(use, lists.Filter(g.behind(), func(o string) bool { return !strings.Contains(o, "=") })...)
 	case "restores":
 		if !g.has("-S", "--staged") || g.has("-W", "--worktree") {
-			n.add(Edited, lists.Filter(w.changed(&g), isFile)...)
+			n.add(Edited, lists.Filter(w.changed(g), isFile)...)
 		}
 	case "formats":
-		n.add(Edited, lists.Filter(w.changed(&g), isFile)...)
+		n.add(Edited, lists.Filter(w.changed(g), isFile)...)
 	default:
-		n.add(Edited, w.changed(&g)...)
+		n.add(Edited, w.changed(g)...)
 	}
 }
+
+// areFiles reports whether what is copied are files of this machine: of a folder nobody knows which files it has.
+func (g *given) areFiles() bool {
+	return len(g.operands) > 1 && !slices.ContainsFunc(g.operands[:len(g.operands)-1], isFolder) &&
+		!strings.Contains(strings.Join(g.operands, " "), ":")
+}
+
+// writesLines is what has such an editor write.
+var writesLines = lazy.Regexp(`(?m)^\s*wq?\s*$`)
+
+// isFolder reports whether a name is not surely that of a file.
+func isFolder(name string) bool { return !isFile(name) }
+
+// isArchive reports whether a name is one of a file, and no device or pipe.
+func isArchive(name string) bool { return name != "" && name != "-" && path.Ext(name) != "" }
+
+// found reads which files are deleted that a program finds by their names alone.
+func (n *named) found(words []string) {
+	var folders []string
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		folders, words = append(folders, words[0]), words[1:]
+	}
+	name, deletes := "", false
+	for len(words) > 0 {
+		size := 1
+		switch word := words[0]; {
+		case word == "-delete":
+			deletes = true
+		case word == "-exec" && execRemove().MatchString(strings.Join(words[1:], " ")):
+			deletes, size = true, len(words)
+		case word == "-print", word == "-depth":
+		case word == "-type" && len(words) > 1 && words[1] == "f":
+			size = 2
+		case word == "-name" && len(words) > 1 && name == "":
+			name, size = words[1], 2
+		default: // it finds fewer files
+			n.unknown = n.unknown || slices.Contains(words, "-delete")
+			return
+		}
+		words = words[size:]
+	}
+	if n.unknown = n.unknown || deletes; !deletes || strings.ContainsAny(name, "$`{\n/") || name == "" {
+		return
+	}
+	for _, folder := range append(folders, ".")[:max(1, len(folders))] {
+		if !strings.ContainsAny(folder, patterns) {
+			n.removes = append(n.removes, strings.TrimSuffix(in(n.dir, folder), "/")+anyBelow+name)
+		}
+	}
+}
+
+// execRemove is the command by which files are deleted that were found.
+var execRemove = lazy.Regexp(`^rm (-\w+ )*\{\} [;+]$`)
 
 // suffix is one of copies, which sed has behind -i on some systems.
 var suffix = lazy.Regexp(`^\.\w+$`)

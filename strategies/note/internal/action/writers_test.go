@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // TestFilesThatProgramsChange: a file counts as changed where no other reading of the command is left.
@@ -106,6 +107,38 @@ func TestFilesThatProgramsChange(t *testing.T) {
 		"curl -o - https://a.io/x.tgz":                       "",
 		"curl -sLo /dev/null -w '%{http_code}' https://a.io": "",
 		"dd if=a.img of=b.img":                               "creates b.img",
+		"awk -i inplace '{print $1}' a.csv":                  "edits a.csv",
+		"awk -F, -v n=1 '{print $n}' a.csv":                  "reads a.csv",
+		"ed -s a.txt <<'EOF'\n1d\nw\nq\nEOF":                 "edits a.txt",
+		"printf '1d\nwq\n' | ed -s a.txt":                    "edits a.txt",
+		"ed -s a.txt <<'EOF'\n1p\nq\nEOF":                    "",
+		"rsync -a a.go b.go":                                 "creates b.go",
+		"rsync -a src/ dst":                                  "",
+		"rsync -a a.go host:b.go":                            "",
+		"rsync -u a.go b.go":                                 "",
+		"ln -s a.go b.go":                                    "creates b.go",
+		"ln -sf ../x/a.go web":                               "creates web/a.go",
+		"shred -u -n 3 a.key":                                "deletes a.key",
+		"shred a.key":                                        "edits a.key",
+		"tar czf out/a.tgz src":                              "creates out/a.tgz",
+		"tar -cf - src":                                      "",
+		"jq . a.json":                                        "reads a.json",
+		"jq -r --indent 2 '.a.b' a.json > b.json":            "reads a.json, creates b.json",
+		"jq --arg a b.json '.x' c.json":                      "",
+		"jq -n '.a' b.json":                                  "",
+		"rg -n 'a.go' b.go src":                              "reads b.go",
+		"rg --files a.go":                                    "",
+		"grep -A 3 -e a.go b.go":                             "reads b.go",
+		"grep -rn a.go":                                      "",
+		"wc -l a.go":                                         "reads a.go",
+		"head -20 a.go; tail -n +5 b.go":                     "reads a.go, reads b.go",
+		"bat -l go -r 1:20 a.txt":                            "reads a.txt",
+		"diff -u a.go b.go":                                  "reads a.go, reads b.go",
+		"diff -r src lib":                                    "",
+		"diff <(git show HEAD:a.go) a.go":                    "reads a.go",
+		"cat <(sort a.txt) b.txt":                            "reads b.txt",
+		"xxd -l 16 a.bin":                                    "reads a.bin",
+		"xxd -r a.hex a.bin":                                 "",
 		// A folder is no file.
 		"black v1.2":                      "",
 		"prettier --write web/v1.2":       "",
@@ -131,6 +164,84 @@ func TestFilesThatProgramsChange(t *testing.T) {
 	} {
 		if got := told(of(t, "Bash", args{"command": script}).Files); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+}
+
+// TestFilesByWhatCommandsSay: some commands name the files that they change in their output alone, and some say there
+// which of those that they name they left as they were.
+func TestFilesByWhatCommandsSay(t *testing.T) {
+	features.Proves(t, "N13", "T7")
+	const diff = "--- a/src/p.go\n+++ b/src/p.go\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n"
+	for _, tc := range []struct{ script, output, want string }{
+		{"patch -p1 < fix.patch", "patching file src/p.go\nHunk #1 succeeded at 9.\npatching file 'my p.go'",
+			"edits src/p.go, edits my p.go"},
+		{"cd lib && patch -p1 < ../fix.patch", "patching file src/p.go", "edits lib/src/p.go"},
+		{"patch -p1 -d sub < fix.patch", "patching file src/p.go", "edits sub/src/p.go"},
+		{"patch --dry-run -p1 < fix.patch", "checking file src/p.go", ""},
+		{"git apply -v x.patch", "Checking patch src/p.go...\nApplied patch src/p.go cleanly.", "edits src/p.go"},
+		{"cat > x.patch <<'EOF'\n" + diff + "EOF", "", "creates x.patch"},
+		{"cat > x.patch <<'EOF'\n" + diff + "EOF\ngit apply x.patch", "", "creates x.patch, edits src/p.go 2-2"},
+		{"cat > x.patch <<'EOF'\n" + diff + "EOF\ngit apply --check x.patch", "", "creates x.patch"},
+		{"git apply <<'EOF'\n" + diff + "EOF", "", "edits src/p.go 2-2"},
+		{"git apply x.patch", "", ""},
+		{"unzip -o a.zip -d out", "Archive:  a.zip\n   creating: out/b/\n  inflating: out/b/c.txt  \n extracting: " +
+			"out/d.md",
+			"creates out/b/c.txt, creates out/d.md"},
+		{"tar xzvf a.tgz -C out", "b/\nb/c.txt\nd.md", "creates out/b/c.txt, creates out/d.md"},
+		{"tar -xf a.tgz", "b/c.txt", ""},
+		{"tar tvf a.tgz", "-rw-r--r-- a/b 1 2026-01-01 00:00 b/c.txt", ""},
+		{"tar -xvf a.tgz --strip-components=1", "b/c.txt", ""},
+		{"tar -xvf a.tgz && ls", "b/c.txt\nold.txt", ""},
+		{"rsync -av src/ dst/", "sending incremental file list\n./\nb/c.txt\n\nsent 9 bytes  received 3 bytes\n",
+			"creates dst/b/c.txt"},
+		{"rsync -av src/ host:dst/", "b/c.txt", ""},
+		{"rsync -v a.go b.go", "a.go", "creates b.go"},
+		{"find tmp -name '*.log' -print -delete", "tmp/a.log\ntmp/b/c.log", "deletes tmp/a.log, deletes tmp/b/c.log"},
+		{"find tmp -name '*.log'", "tmp/a.log", ""},
+		// What was left as it was is not changed.
+		{"black a.py", "All done!\n1 file left unchanged.", ""},
+		{"black a.py b.py", "reformatted b.py\n\nAll done!\n1 file reformatted, 1 file left unchanged.", "edits b.py"},
+		{"black a.py", "reformatted a.py\n1 file reformatted.", "edits a.py"},
+		{"npx prettier --write a.ts b.css", "a.ts 12ms (unchanged)\nb.css 9ms", "edits b.css"},
+		{"gofmt -l -w a.go b.go", "b.go\n", "edits b.go"},
+		{"gofmt -w a.go", "", "edits a.go"},
+		{"ruff format a.py", "1 file left unchanged", ""},
+		{"ruff format a.py", "1 file reformatted", "edits a.py"},
+		{"ruff check --fix a.py", "All checks passed!", ""},
+		{"ruff check --fix a.py", "Found 1 error (1 fixed, 0 remaining).", "edits a.py"},
+		{"terraform fmt infra/main.tf", "", ""},
+		{"terraform fmt infra/main.tf", "infra/main.tf", "edits infra/main.tf"},
+		{"isort a.py", "Fixing /w/a.py", "edits a.py"},
+		{"isort a.py", "", ""},
+	} {
+		a := of(t, "Bash", args{"command": tc.script})
+		a.Answered(tc.output)
+		new(action.Patches).Take(a, tc.output)
+		if got := told(a.Files); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.script, got, tc.want)
+		}
+	}
+}
+
+// TestPatchesOfASession: a patch that a tool or a command wrote, or showed, says what is changed where it is applied.
+func TestPatchesOfASession(t *testing.T) {
+	features.Proves(t, "T7")
+	const diff = "--- a/src/p.go\n+++ b/src/p.go\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n" +
+		"--- a/old.go\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+	for why, first := range map[string]struct {
+		a      *action.Action
+		output string
+	}{
+		"written by a tool":    {of(t, "Write", args{"file_path": "/w/x.patch", "content": diff}), "ok"},
+		"written by a command": {of(t, "Bash", args{"command": "cat > x.patch <<'EOF'\n" + diff + "EOF"}), ""},
+		"shown":                {of(t, "Bash", args{"command": "cat x.patch"}), diff},
+	} {
+		var p action.Patches
+		p.Take(first.a, first.output)
+		a := of(t, "Bash", args{"command": "cd /w && git apply x.patch"})
+		if p.Take(a, ""); told(a.Files) != "edits /w/src/p.go 2-2, deletes /w/old.go" {
+			t.Errorf("%s: %q", why, told(a.Files))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
 // Some names are told from prose and code by what stands around them: a path with blanks, a pattern, a member, a number
@@ -23,14 +24,11 @@ func (c place) passage(as reading, found func(name string, c class, file string)
 		return 0
 	}
 	issue := c.before() == '#'
-	if as == output && !issue {
-		return 0
-	}
 	from, end, class := c.start, c.start+len(strings.TrimRight(c.s[c.start:c.end], trailing)), number
 	switch {
 	case issue && c.isIssue(end, as):
 		from--
-	case as == words && isDigit(c.s[c.start]) && c.isGrouped(end):
+	case isDigit(c.s[c.start]) && c.isGrouped(end, as):
 	case c.isMember(end, as):
 		class = symbol
 	default:
@@ -79,12 +77,24 @@ func (c place) isIssue(end int, as reading) bool {
 func ends(s string, i int) bool { return closes(s, i) || s[i] == '.' || s[i] == ':' }
 
 // isGrouped reports whether a word is a number in groups that stands by itself: 1,048,576. In parentheses it may be two
-// numbers, f(100,200).
-func (c place) isGrouped(end int) bool {
+// numbers, f(100,200), and in what tools put out columns.
+func (c place) isGrouped(end int, as reading) bool {
 	w := c.s[c.start:end]
-	if strings.IndexByte(w, ',') < 1 || strings.IndexByte(" \t\n(*`", c.before()) < 0 {
+	if strings.IndexAny(w, ",'") < 1 || strings.IndexByte(" \t\n(*`", c.before()) < 0 {
 		return false
 	}
 	alone := end == len(c.s) || strings.IndexByte(" \t\n.:;,*`", c.s[end]) >= 0 || c.s[end] == ')' && c.before() != '('
-	return alone && numberEnd(w, 0, clip.Digits(w)) == len(w)
+	return alone && (groupedElsewhere().MatchString(w) || as != code && strings.IndexByte(w, ',') > 0 &&
+		numberEnd(w, 0, clip.Digits(w)) == len(w) && (as != output || !c.isColumns(end)))
+}
+
+// groupedElsewhere is a number in groups as other countries write it: 1.299,95 and 12'000.
+var groupedElsewhere = lazy.Regexp(`^\d{1,3}(?:(?:\.\d{3})+,\d{1,2}|(?:'\d{3})+(?:\.\d{1,2})?)$`)
+
+// isColumns reports whether numbers with commas between them may be columns: they are all of their line, or neither
+// their groups nor decimals tell that they are not.
+func (c place) isColumns(end int) bool {
+	w := c.s[c.start:end]
+	line := (c.start == 0 || c.before() == '\n') && (end == len(c.s) || c.s[end] == '\n')
+	return line || strings.IndexByte(w, '.') < 0 && (clip.Digits(w) == 3 || strings.Count(w, ",") == 1)
 }

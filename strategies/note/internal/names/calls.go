@@ -87,6 +87,7 @@ func (b *builder) result(m *abi.Message, text string) {
 	delete(b.calls, m.ToolCallID)
 	b.output(text, outputWorthOf(a, b.changing), searched(a))
 	a.Answered(text)
+	b.patches.Take(a, text)
 	o := b.harness.Of(m, a)
 	if o.Dropped {
 		return
@@ -120,8 +121,16 @@ func (b *builder) done(a *action.Action, text string, o outcome.Outcome) {
 		case b.pruned != "": // the call stays, and tells it
 		case f.Use != action.Read && changes(a, text, o), f.Use == action.Deleted && !o.Failed:
 			b.change(f, isNew(a, f) && !seen(b.items[escaped(f.Path)])) // what was not there to be deleted is gone as well
-		case f.Use == action.Read && !o.Failed && !o.Told && !a.Searches():
+		case f.Use != action.Read || o.Failed || o.Told || a.Searches():
+		case a.Script != "":
+			doneTo(b, f.Path, weightCall, read)
+		default: // a tool may show a folder
 			b.subject(f.Path, read)
+		}
+	}
+	if b.pruned == "" && outcome.Broke(text, o) {
+		for _, f := range a.Before(text, outcome.FailsCheck(text)) {
+			b.change(&f, false)
 		}
 	}
 	for i := range a.Steps {
@@ -235,14 +244,20 @@ func (b *builder) file(name string) *item {
 		b.mention(it.name, it.class, weightCall, modified)
 		return it
 	}
-	b.subject(name, modified)
+	return doneTo(b, name, weightCall, modified)
+}
+
+// doneTo is the item of a file that something is done to, nil where its name is none to keep. It may be one word:
+// "stamp".
+func doneTo(b *builder, name string, weight float64, u use) (it *item) {
+	used(b, name, weight, u)
 	scanPath(name, func(found string, c class) {
 		if c == path {
 			it = b.items[found]
 		}
 	})
-	if it == nil && name != "" && len(name) <= maxName && !strings.ContainsFunc(name, notInPaths) { // one word: "stamp"
-		it = b.mention(escaped(name), path, weightCall, modified)
+	if it == nil && name != "" && len(name) <= maxName && !strings.ContainsFunc(name, notInPaths) {
+		it = b.mention(escaped(name), path, weight, u)
 		it.given = true
 	}
 	return it

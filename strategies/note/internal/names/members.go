@@ -14,7 +14,8 @@ import (
 func (c place) isMember(end int, as reading) bool {
 	w := c.s[c.start:end]
 	first, _, dotted := strings.Cut(w, ".")
-	if as == output || !dotted || len(w) < 6 || len(w) > maxName || notNames[w] || handles[first] || len(first) < 3 {
+	if as == output && !isQualified(w) || !dotted ||
+		len(w) < 6 || len(w) > maxName || notNames[w] || handles[first] || len(first) < 3 {
 		return false
 	}
 	last := w[strings.LastIndexByte(w, '.')+1:]
@@ -27,8 +28,29 @@ func (c place) isMember(end int, as reading) bool {
 	if c.before() == '`' {
 		return called || end < len(c.s) && c.s[end] == '`'
 	}
-	return as == words && !secret(w) && parts > 2 && strings.IndexByte(" \t\n(\"'", c.before()) >= 0 &&
+	return as != code && !secret(w) && parts > 2 && strings.IndexByte(" \t\n(\"'", c.before()) >= 0 &&
 		(called || ends(c.s, end))
+}
+
+// isQualified reports whether a class stands behind the packages that it is in, two at least, java.lang.LinkageError:
+// what tools put out is full of other members.
+func isQualified(w string) bool {
+	for i, part := range strings.Split(w, ".") {
+		if strings.ToLower(part) != part {
+			return i > 1 && part[0] >= 'A' && part[0] <= 'Z' && classify(part, false) == symbol
+		}
+	}
+	return false
+}
+
+// holdsName reports whether one of the words of a scope is a name by itself.
+func holdsName(w string) bool {
+	for part := range strings.SplitSeq(w, "::") {
+		if classify(part, false) == symbol {
+			return true
+		}
+	}
+	return false
 }
 
 // handles are what code reaches its own things by.
@@ -48,7 +70,7 @@ func areIdentifiers(w string) bool {
 // there is none that people write of.
 func scopedEnd(s string, start int, as reading) int {
 	before := (place{s, start, start}).before()
-	if as == output || as == code && before != '`' || strings.IndexByte(" \t\n(\"'`", before) < 0 || isDigit(s[start]) {
+	if as == code && before != '`' || strings.IndexByte(" \t\n(\"'`", before) < 0 || isDigit(s[start]) {
 		return 0
 	}
 	limit := min(len(s), start+maxName)
@@ -81,7 +103,7 @@ func scopedEnd(s string, start int, as reading) int {
 		}
 	}
 	if parts < 2 || end == limit && limit < len(s) || !ends(s, end) && s[end] != '(' ||
-		strings.Contains(s[start:end], redacted) {
+		strings.Contains(s[start:end], redacted) || as == output && !holdsName(s[start:end]) {
 		return 0
 	}
 	return end

@@ -248,6 +248,7 @@ type builder struct {
 	found    *Found
 	goOn     func() bool
 	removed  []removal
+	patches  action.Patches
 	changing map[string]bool // files that calls are to change
 	nameless bool            // failures are looked for, and no names
 	pruned   string          // the call that stays of which the result is read

@@ -79,12 +79,11 @@ func recorded(b *builder, f abi.Files) {
 		return
 	}
 	for _, file := range f.Read {
-		used(b, file, weightOutput, read)
+		doneTo(b, file, weightOutput, read)
 	}
 	deleted := set.Of(f.Deleted...)
 	for _, file := range f.Modified {
-		used(b, file, weightOutput, modified)
-		it := b.items[escaped(file)]
+		it := doneTo(b, file, weightOutput, modified)
 		if it == nil {
 			continue
 		}

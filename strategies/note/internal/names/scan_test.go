@@ -123,6 +123,7 @@ func TestScanListing(t *testing.T) {
 		{"a rate and numbers of one kind are no paths", "25/h or SLR124/133/158, in 2026/a.md", "s:SLR124 p:2026/a.md"},
 		{"folders of years and numbers in code are", "`2024/src`, 2024/etc-x and `v1/2`", "p:2024/src p:2024/etc-x p:v1/2"},
 		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
+		{"columns are no number in groups", "1,048,576\n100,200,300 4,711 f(100,200) 1,048,577 x\n", "n:1,048,577"},
 		{"numbers inside a line stay", "listen on 8080\n  at 9090 too", "n:8080 n:9090"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

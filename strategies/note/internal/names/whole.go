@@ -122,6 +122,9 @@ func (j *joint) kind(w string, n int) class {
 			return number // 1.2.3+build.5
 		}
 	case '#':
+		if isMethod(left, right) {
+			return symbol // LedgerService#close
+		}
 		if strings.Count(left, "/") == 1 && isDigits(right) && isPlain(w[0]) && !extensions[extension(left)] {
 			return symbol // owner/repository#12
 		}
@@ -129,6 +132,13 @@ func (j *joint) kind(w string, n int) class {
 		return j.colon(left, right)
 	}
 	return none
+}
+
+// isMethod reports whether a class, with the packages around it or without, and its method stand before and behind a #.
+func isMethod(class, method string) bool {
+	own := class[strings.LastIndexByte(class, '.')+1:]
+	return areIdentifiers(class) && classify(own, true) == symbol && own[0] >= 'A' && own[0] <= 'Z' &&
+		isWord(method, "_") && !isDigit(method[0])
 }
 
 // isSetting reports whether a name has a value, as environments, flags and logs have it. Code is full of names and

@@ -38,6 +38,10 @@ func hasForm(line string) bool {
 		return strings.HasPrefix(rest, "(") && strings.Contains(rest, "): ")
 	case "(error)": // redis
 		return rest != ""
+	case "permission", "Permission", "access", "Access": // "permission denied: policy ledger-ro forbids put"
+		return rest == "denied" || rest == "denied." || strings.HasPrefix(rest, "denied: ")
+	case "AccessDenied:", "AccessDeniedException:", "PermissionDenied:", "Forbidden:":
+		return rest != ""
 	case "HTTP":
 		return isBadStatus(rest) && strings.Contains(rest, " ")
 	case "MCP":
@@ -53,6 +57,8 @@ func hasForm(line string) bool {
 		return strings.HasPrefix(rest, "timed out after ")
 	}
 	return refuses[word] && rest != "" ||
+		strings.Contains(line, "An error occurred (") && strings.Contains(line, ") when calling the ") || // AWS
+		strings.Contains(word, ":") && strings.HasPrefix(rest, "<ERROR> ") || // MinIO
 		strings.Contains(line, ":in ") && (strings.HasSuffix(line, "Error)") || strings.HasSuffix(line, "Exception)"))
 }
 

@@ -257,7 +257,8 @@ func hasError(text string) bool {
 	for _, none := range []string{`"error":null`, `"error":false`, `"error":""`, `"error":{}`} {
 		bare = strings.ReplaceAll(bare, none, "")
 	}
-	return toolcall.HasAny(bare, []string{`"error":`, `"success":false`, `"ok":false`})
+	return toolcall.HasAny(bare, []string{`"error":`, `"success":false`, `"ok":false`,
+		`"code":"accessdenied"`})
 }
 
 // done begin the results of calls that did what they were to do.

@@ -152,6 +152,11 @@ func unformatted(list []toolcall.Command, text string) string {
 	return ""
 }
 
+// Broke reports whether a script ran and failed in one of its commands.
+func Broke(text string, o Outcome) bool {
+	return (o.Failed || o.Told) && !o.Stopped && !Rejected(text) && !NeverRan(text)
+}
+
 // FailsCheck reports whether an output says that a test or a build failed, as test runners and compilers do.
 func FailsCheck(text string) bool {
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {

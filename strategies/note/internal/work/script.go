@@ -28,6 +28,13 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome, told *En
 		}
 	}
 	broken := o.Told || o.Failed
+	if outcome.Broke(text, o) {
+		for _, f := range a.Before(text, outcome.FailsCheck(text)) {
+			if !w.tries.holds(f.Path) {
+				w.change(f)
+			}
+		}
+	}
 	others := broken && !blamed(a, text) // something else may have failed
 	switch {
 	case check != "" && outcome.Rejected(text):

@@ -24,6 +24,7 @@ type Work struct {
 	Use Use
 
 	harness  outcome.Harness
+	patches  action.Patches
 	open     map[string]*action.Action
 	files    []*file      // in the order of their last change
 	did      []deed       // what changed something else, in order
@@ -204,6 +205,7 @@ func answered(w *Work, m *abi.Message, text string) (*action.Action, outcome.Out
 	}
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
+	w.patches.Take(a, text)
 	o := w.harness.Of(m, a)
 	if len(*w.cancelled) > 0 {
 		name := nameOf(a, w.Name)
