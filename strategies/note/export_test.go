@@ -13,7 +13,6 @@ var (
 	Quote        = quote
 	Parse        = parse
 	Shorter      = (*usage)(nil).shorter
-	Lower        = lower
 	Closing      = closing
 	LastWords    = lastWordsOf
 	InShort      = inShort

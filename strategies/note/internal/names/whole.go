@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/redact"
@@ -145,13 +146,13 @@ func isSetting(name, value string) bool {
 	if value == "" || strings.Contains(value, "==") || joins[value[0]] && value[0] != '+' {
 		return false
 	}
-	return len(flag) < len(name) || strings.ToUpper(name) == name || strings.ContainsAny(value, "0123456789")
+	return len(flag) < len(name) || strings.ToUpper(name) == name || hasDigit(value)
 }
 
 // isCount reports whether a setting is a small number of something, new_files=2: tools put out many of these, and no
 // two are the same.
 func isCount(name, value string) bool {
-	return len(value) < 3 && isDigits(value) && name[0] != '-' && strings.ToLower(name) == name
+	return len(value) < 3 && isDigits(value) && name[0] != '-' && lower.Text(name) == name
 }
 
 // colon is the class of what stands on both sides of a first colon.
@@ -223,21 +224,21 @@ func isTag(image, tag string) bool {
 func isDigest(kind, hash string) bool {
 	const shortest = 6
 	return len(kind) > 1 && len(hash) >= shortest && isPlain(kind[0]) && isWord(kind, "-") &&
-		isWord(hash, "+/_-") && strings.IndexByte(hash, '/') != 0 && hexadecimal(strings.ToLower(hash)) &&
-		strings.ContainsAny(hash, "0123456789") && !isDigits(hash) || isHash(kind, hash)
+		isWord(hash, "+/_-") && strings.IndexByte(hash, '/') != 0 && hexadecimal(lower.Text(hash)) &&
+		hasDigit(hash) && !isDigits(hash) || isHash(kind, hash)
 }
 
 // isHash reports whether a text is a long hash in base64, as lists of what a program was made of have it: h1:...=.
 func isHash(kind, hash string) bool {
 	const shortest = 27 // of twenty bytes
 	return len(hash) >= shortest && isWord(kind, "-") && isWord(hash, "+/_-") &&
-		strings.ContainsAny(hash, "0123456789") && strings.ToLower(hash) != hash &&
+		hasDigit(hash) && lower.Text(hash) != hash &&
 		strings.IndexByte(hash, '/') != 0
 }
 
 // isCoordinates reports whether words with colons between them name one thing: org.x:lib:1.2.3.
 func isCoordinates(w string) bool {
-	if strings.Contains(w, "::") || !strings.ContainsAny(w, "0123456789") {
+	if strings.Contains(w, "::") || !hasDigit(w) {
 		return false
 	}
 	for i, p := range strings.Split(w, ":") {
@@ -251,7 +252,7 @@ func isCoordinates(w string) bool {
 // isKeyed reports whether an id, a version or a number stands behind its kind: redis:7.2-alpine, user:4711.
 func isKeyed(kind, id string) bool {
 	if len(kind) < 2 || len(id) < 3 || !isWord(kind, "_-") || !isWord(id, "_.-") ||
-		!strings.ContainsAny(id, "0123456789") {
+		!hasDigit(id) {
 		return false
 	}
 	_, _, lines := isRange(id)
@@ -304,11 +305,11 @@ func isAddress(w string) bool {
 	w, bits, cut := strings.Cut(w, "/")
 	colons := strings.Count(w, ":")
 	if len(w) < shortest || colons < 2 || cut && (!isDigits(bits) || len(bits) > 3) ||
-		!strings.ContainsAny(w, "0123456789") || colons < groups && strings.Count(w, "::") != 1 {
+		!hasDigit(w) || colons < groups && strings.Count(w, "::") != 1 {
 		return false
 	}
 	for p := range strings.SplitSeq(w, ":") {
-		if len(p) > 4 || !hexadecimal(strings.ToLower(p)) {
+		if len(p) > 4 || !hexadecimal(lower.Text(p)) {
 			return false
 		}
 	}
@@ -324,7 +325,7 @@ func isNet(w string) bool {
 
 // isHex reports whether a word is a number written in hexadecimal: 0x7ffdeadbeef.
 func isHex(w string) bool {
-	return len(w) > len("0x") && w[0] == '0' && w[1]|0x20 == 'x' && hexadecimal(strings.ToLower(w[2:]))
+	return len(w) > len("0x") && w[0] == '0' && w[1]|0x20 == 'x' && hexadecimal(lower.Text(w[2:]))
 }
 
 // isVersion reports whether a text begins as a version does.
@@ -450,7 +451,7 @@ func reportURL(u string, found func(string, class)) {
 // secret reports whether a name of several words holds a secret.
 func secret(w string) bool {
 	const longest = 24 // of what no key of a service is
-	if len(w) < longest && !toolcall.HasAny(strings.ToLower(w), secretWords) {
+	if len(w) < longest && !toolcall.HasAny(lower.Text(w), secretWords) {
 		return false
 	}
 	_, n := redact.Known().Redact(w)
