@@ -101,8 +101,9 @@ func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // begin reports whether a text, which begins with c, begins with one of the words.
 func (v *vocabulary) begin(c byte, text string) bool {
+	second := text[min(1, len(text)-1)]
 	for _, w := range v.from(c) {
-		if strings.HasPrefix(text, w) {
+		if (len(w) == 1 || w[1] == second) && strings.HasPrefix(text, w) {
 			return true
 		}
 	}

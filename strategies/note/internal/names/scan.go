@@ -480,13 +480,14 @@ func isCharClass(w string) bool {
 // ending is a path without what stands for folders that are not known: "../", and the ".../" by which git and others
 // cut a path.
 func ending(p string) string {
-	for {
+	for p != "" && (p[0] == '.' || p[0] == "…"[0]) {
 		first, rest, ok := strings.Cut(p, "/")
 		if !ok || first != ".." && first != "..." && first != "…" {
-			return p
+			break
 		}
 		p = rest
 	}
+	return p
 }
 
 // trailing is what a sentence puts after a name.
