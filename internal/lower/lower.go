@@ -29,7 +29,7 @@ func Text(text string) string {
 		unaligned.Store(out, i, x|capitals(x)>>2)
 	}
 	for ; i < len(out); i++ {
-		out[i] = small(out[i])
+		out[i] |= byte(capitals(uint64(out[i])) >> 2)
 	}
 	return unsafe.String(unsafe.SliceData(out), len(out))
 }
@@ -46,14 +46,6 @@ func capitals(x uint64) uint64 {
 	return (low + (0x80-'A')*ones) &^ (low + (0x7f-'Z')*ones) &^ x & highs
 }
 
-// small is a byte, a capital letter as a small one.
-func small(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
-
 // look reports whether a text holds a capital letter of ASCII, and whether it holds anything that is not ASCII.
 func look(text []byte) (capital, high bool) {
 	var marks, bytes uint64
@@ -63,7 +55,7 @@ func look(text []byte) (capital, high bool) {
 		marks, bytes = marks|capitals(x), bytes|x
 	}
 	for ; i < len(text); i++ {
-		marks, bytes = marks|uint64(text[i]^small(text[i])), bytes|uint64(text[i])
+		marks, bytes = marks|capitals(uint64(text[i])), bytes|uint64(text[i])
 	}
 	return marks != 0, bytes&highs != 0
 }

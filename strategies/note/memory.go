@@ -75,10 +75,10 @@ func (m *Memory) fullerOf(text string) string {
 // readingOf is [readingOf], once for each call.
 func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if m == nil {
-		return readingOf(c, m.does)
+		return readingOf(c, m)
 	}
 	known := m.readings.of(calledAs{c.Name, c.Arguments}, func(calledAs) *reading {
-		if r, ok := readingOf(c, m.does); ok {
+		if r, ok := readingOf(c, m); ok {
 			return &r
 		}
 		return nil

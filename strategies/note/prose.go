@@ -58,9 +58,10 @@ func sayings(text string) (list []saying, places int) {
 // listItem is a line without the mark of a list, and whether it had one. The
 // box of a checklist stays.
 func listItem(line string) (string, bool) {
-	if mark, size := utf8.DecodeRuneInString(line); strings.HasPrefix(line[size:], " ") &&
-		strings.ContainsRune("-*•+", mark) {
-		return strings.TrimSpace(line[size+1:]), true
+	for _, mark := range []string{"- ", "* ", "• ", "+ "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.TrimSpace(rest), true
+		}
 	}
 	n := clip.Digits(line)
 	if n > 0 && n <= 3 && (strings.HasPrefix(line[n:], ". ") || strings.HasPrefix(line[n:], ") ")) {

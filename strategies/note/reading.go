@@ -31,12 +31,12 @@ var (
 	linesOfHead = lazy.Regexp(`\bhead -n? ?(\d+) `)
 )
 
-// readingOf is a call that reads a file of rules, if it is one. Does is what calls do.
-func readingOf(c *abi.ToolCall, does func(*abi.ToolCall) *action.Action) (r reading, ok bool) {
+// readingOf is a call that reads a file of rules, if it is one.
+func readingOf(c *abi.ToolCall, m *Memory) (r reading, ok bool) {
 	if r.file = skillFile(c.Arguments); r.file != "" {
-		r.skill, r.file = true, does(c).Whole(r.file)
+		r.skill, r.file = true, m.does(c).Whole(r.file)
 	} else {
-		r.file = rulesFile(c, does)
+		r.file = rulesFile(c, m)
 	}
 	return readingIn(c, r.file, r.skill)
 }
@@ -109,17 +109,17 @@ var ruled = set.Of("AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "
 var shows = set.Of("cat", "head", "nl", "bat", "less", "more")
 
 // rulesFile is the file of a project's rules that a call reads, and nothing else.
-func rulesFile(c *abi.ToolCall, does func(*abi.ToolCall) *action.Action) string {
+func rulesFile(c *abi.ToolCall, m *Memory) string {
 	if !strings.Contains(c.Arguments, "rules") && !strings.Contains(c.Arguments, ".md") &&
 		!strings.Contains(c.Arguments, ".goosehints") {
 		return ""
 	}
-	return shownFile(c, ruled, does)
+	return shownFile(c, ruled, m)
 }
 
 // shownFile is the file with one of some names that a call reads, and nothing else.
-func shownFile(c *abi.ToolCall, names map[string]bool, does func(*abi.ToolCall) *action.Action) string {
-	a := does(c)
+func shownFile(c *abi.ToolCall, names map[string]bool, m *Memory) string {
+	a := m.does(c)
 	if a.Kind == action.Looks && len(a.Files) == 1 && !a.Searches() && names[path.Base(a.Path())] {
 		return a.Path()
 	}

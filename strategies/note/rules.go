@@ -16,7 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // rule is a sentence or an entry of a list by which a person bound what follows,
@@ -109,7 +109,7 @@ func spoken(s string) string {
 	if strings.ContainsAny(s, "/_`") {
 		s = namesInWords().ReplaceAllString(s, "x")
 	}
-	if strings.IndexByte(s, '-') >= 0 && toolcall.HasAny(lower.Text(s), branchWords) {
+	if strings.IndexByte(s, '-') >= 0 && branchWords.In(lower.Text(s)) {
 		s = branchNamed().ReplaceAllString(s, "$1 x")
 	}
 	return s
@@ -119,7 +119,7 @@ var (
 	// namesInWords are code, what holds a low line, and what holds a slash and is no "and/or".
 	namesInWords = lazy.Regexp("`[^`]*`|\\S*\\w_\\w\\S*|\\S*/\\S*[-./0-9]\\S*|\\S*[-.0-9]\\S*/\\S*")
 	// branchNamed is the name of a branch in parts, behind one of these words.
-	branchWords = []string{"branch", "worktree"}
+	branchWords = wordlist.Of("branch", "worktree")
 	branchNamed = lazy.Regexp(`(?i)\b((?:branch|worktree)(?: is| named| called)?) \w+(?:-\w+)+`)
 )
 

@@ -60,18 +60,14 @@ func (v *vocabulary) from(c byte) []string {
 func (v *vocabulary) read() {
 	v.by = new([256]words)
 	for _, name := range v.names {
-		v.take(wordLists()[name])
-	}
-}
-
-func (v *vocabulary) take(list []string) {
-	for _, w := range list {
-		w = strings.ReplaceAll(w, "_", " ")
-		with := &v.by[w[0]]
-		if with.list = append(with.list, w); len(w) == 1 {
-			with.next = math.MaxUint64
-		} else {
-			with.next |= lastBits(w[1])
+		for _, w := range wordLists()[name] {
+			w = strings.ReplaceAll(w, "_", " ")
+			with := &v.by[w[0]]
+			if with.list = append(with.list, w); len(w) == 1 {
+				with.next = math.MaxUint64
+			} else {
+				with.next |= lastBits(w[1])
+			}
 		}
 	}
 }

@@ -129,7 +129,7 @@ func isRange(w string) (from, to string, ok bool) {
 // of a sentence and the beginning of the next one, 1475.To.
 func isCounted(w string) bool {
 	rest := w[clip.Digits(w):]
-	if len(rest) < 2 || len(rest) == len(w) || hasDigit(rest) {
+	if len(rest) < 2 || len(rest) == len(w) || strings.ContainsAny(rest, "0123456789") {
 		return false
 	}
 	return rest[0] == '.' || rest[0] == '-' && lower.Text(rest) == rest

@@ -2,7 +2,6 @@ package names
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
@@ -31,14 +30,10 @@ func withoutTimes(s string) string {
 		for start > from && isDigit(s[start-1]) {
 			start--
 		}
-		if i = point + 1; start < point && end > i && strings.HasPrefix(s[end:], "s") && wordEnds(s, end+1) {
+		if i = point + 1; start < point && end > i && strings.HasPrefix(s[end:], "s") &&
+			(end+1 == len(s) || !isPlain(s[end+1]) && s[end+1] != '_') {
 			b.WriteString(s[from:start])
 			i, from = end+1, end+1
 		}
 	}
-}
-
-// wordEnds reports whether no letter, digit or low line of ASCII stands at i.
-func wordEnds(s string, i int) bool {
-	return i == len(s) || s[i] >= utf8.RuneSelf || !isPlain(s[i]) && s[i] != '_'
 }

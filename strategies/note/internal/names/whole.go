@@ -146,7 +146,7 @@ func isSetting(name, value string) bool {
 	if value == "" || strings.Contains(value, "==") || joins[value[0]] && value[0] != '+' {
 		return false
 	}
-	return len(flag) < len(name) || strings.ToUpper(name) == name || hasDigit(value)
+	return len(flag) < len(name) || strings.ToUpper(name) == name || strings.ContainsAny(value, "0123456789")
 }
 
 // isCount reports whether a setting is a small number of something, new_files=2: tools put out many of these, and no
@@ -225,20 +225,20 @@ func isDigest(kind, hash string) bool {
 	const shortest = 6
 	return len(kind) > 1 && len(hash) >= shortest && isPlain(kind[0]) && isWord(kind, "-") &&
 		isWord(hash, "+/_-") && strings.IndexByte(hash, '/') != 0 && hexadecimal(lower.Text(hash)) &&
-		hasDigit(hash) && !isDigits(hash) || isHash(kind, hash)
+		strings.ContainsAny(hash, "0123456789") && !isDigits(hash) || isHash(kind, hash)
 }
 
 // isHash reports whether a text is a long hash in base64, as lists of what a program was made of have it: h1:...=.
 func isHash(kind, hash string) bool {
 	const shortest = 27 // of twenty bytes
 	return len(hash) >= shortest && isWord(kind, "-") && isWord(hash, "+/_-") &&
-		hasDigit(hash) && lower.Text(hash) != hash &&
+		strings.ContainsAny(hash, "0123456789") && lower.Text(hash) != hash &&
 		strings.IndexByte(hash, '/') != 0
 }
 
 // isCoordinates reports whether words with colons between them name one thing: org.x:lib:1.2.3.
 func isCoordinates(w string) bool {
-	if strings.Contains(w, "::") || !hasDigit(w) {
+	if strings.Contains(w, "::") || !strings.ContainsAny(w, "0123456789") {
 		return false
 	}
 	for i, p := range strings.Split(w, ":") {
@@ -252,7 +252,7 @@ func isCoordinates(w string) bool {
 // isKeyed reports whether an id, a version or a number stands behind its kind: redis:7.2-alpine, user:4711.
 func isKeyed(kind, id string) bool {
 	if len(kind) < 2 || len(id) < 3 || !isWord(kind, "_-") || !isWord(id, "_.-") ||
-		!hasDigit(id) {
+		!strings.ContainsAny(id, "0123456789") {
 		return false
 	}
 	_, _, lines := isRange(id)
@@ -305,7 +305,7 @@ func isAddress(w string) bool {
 	w, bits, cut := strings.Cut(w, "/")
 	colons := strings.Count(w, ":")
 	if len(w) < shortest || colons < 2 || cut && (!isDigits(bits) || len(bits) > 3) ||
-		!hasDigit(w) || colons < groups && strings.Count(w, "::") != 1 {
+		!strings.ContainsAny(w, "0123456789") || colons < groups && strings.Count(w, "::") != 1 {
 		return false
 	}
 	for p := range strings.SplitSeq(w, ":") {

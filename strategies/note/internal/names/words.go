@@ -13,7 +13,7 @@ import (
 
 // withoutWords leaves out what is only words. What an earlier note listed was looked at then.
 func withoutWords(items []*item) []*item {
-	var pairs map[string]pair
+	var paths []*item // that may say of others that they are some
 	return slices.DeleteFunc(items, func(it *item) bool {
 		if it.class != path || it.use != mentioned || it.listed || it.given {
 			return false
@@ -22,8 +22,12 @@ func withoutWords(items []*item) []*item {
 		if !prose && !isWords(it.name) {
 			return false
 		}
-		if pairs == nil { // seldom asked for
-			pairs = pairsIn(items)
+		if paths == nil { // seldom asked for
+			for _, o := range items {
+				if o.class == path && strings.IndexByte(o.name, '/') >= 0 {
+					paths = append(paths, o)
+				}
+			}
 		}
 		first, rest, _ := strings.Cut(it.name, "/")
 		switch two := strings.IndexByte(rest, '/') < 0; {
@@ -32,42 +36,12 @@ func withoutWords(items []*item) []*item {
 			return false
 		}
 		second, _, _ := strings.Cut(rest, "/")
-		names := it.name[:len(first)+1+len(second)]
-		others := pairs[names].times
-		if names != it.name {
-			others-- // it has them too
-		}
-		return others == 0
+		folder := "/" + first + "/" + second + "/"
+		return !slices.ContainsFunc(paths, func(o *item) bool {
+			return o != it && (strings.HasPrefix(o.name, folder[1:]) || strings.Contains(o.name, folder) ||
+				strings.HasSuffix(o.name, strings.TrimSuffix(folder, "/")))
+		})
 	})
-}
-
-// pair is how many paths have two names one behind the other and more than these, and the last one of them.
-type pair struct {
-	times int
-	last  *item
-}
-
-// pairsIn are those of all paths.
-func pairsIn(items []*item) map[string]pair {
-	pairs := make(map[string]pair)
-	for _, it := range items {
-		if it.class != path {
-			continue
-		}
-		first, slash := 0, strings.IndexByte(it.name, '/') // where the two begin, and the slash between them
-		for slash >= 0 && slash < len(it.name) {
-			end := len(it.name)
-			if n := strings.IndexByte(it.name[slash+1:], '/'); n >= 0 {
-				end = slash + 1 + n
-			}
-			names := it.name[first:end]
-			if p := pairs[names]; p.last != it && names != it.name {
-				pairs[names] = pair{p.times + 1, it}
-			}
-			first, slash = slash+1, end
-		}
-	}
-	return pairs
 }
 
 // topFolders are those at the top of projects, systems and repositories.
