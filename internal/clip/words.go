@@ -9,6 +9,9 @@ import (
 // First is the beginning of a text in at most so many characters, up to the end
 // of a word.
 func First(s string, runes int) string {
+	if len(s) <= runes {
+		return s
+	}
 	n, last := 0, 0
 	for i, r := range s {
 		if unicode.IsSpace(r) {

@@ -3,6 +3,9 @@ package toolcall
 import (
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lower"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // HasAny reports whether s holds one of the words. Looking for words is many times
@@ -17,13 +20,13 @@ var failureWords = []string{"error", "fail", "fatal", "panic", "traceback", "exi
 
 // MayFail reports whether a text can hold a line that [IsFailure] takes. It is
 // the quick look before the lines are looked at one by one.
-func MayFail(text string) bool { return HasAny(strings.ToLower(text), failureWords) }
+func MayFail(text string) bool { return HasAny(lower.Text(text), failureWords) }
 
 // IsFailure reports whether a line says that something failed: it begins with
 // such a word, as compilers, test runners and shells have it, or holds one of
 // their phrases.
 func IsFailure(line string) bool {
-	l := strings.TrimLeft(strings.ToLower(line), "-= ")
+	l := strings.TrimLeft(lower.Text(line), "-= ")
 	word, rest, _ := strings.Cut(l, " ")
 	switch word = strings.TrimRight(word, ":!"); word {
 	case "fail", "failed", "failure", "fatal", "panic", "traceback":
@@ -31,7 +34,7 @@ func IsFailure(line string) bool {
 	case "exit":
 		return (strings.HasPrefix(rest, "code") || strings.HasPrefix(rest, "status")) && !strings.HasSuffix(rest, " 0")
 	}
-	return strings.HasSuffix(word, "error") || strings.HasPrefix(l, "fail\t") || HasAny(l, phrases)
+	return strings.HasSuffix(word, "error") || strings.HasPrefix(l, "fail\t") || phrases.In(l)
 }
 
-var phrases = []string{"error: ", ": error ", "command not found", "no such file", "permission denied", "timed out"}
+var phrases = wordlist.Of("error: ", ": error ", "command not found", "no such file", "permission denied", "timed out")

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // A skill, or a command, may do several things, by what stands behind its name: a table or a list says which. What the
@@ -74,7 +75,7 @@ func isCall(word string) bool {
 
 // bareName is a name without its mark and its plugin, in lower case.
 func bareName(word string) string {
-	return lower(word[strings.LastIndexAny(word, "/$:")+1:])
+	return lower.Text(word[strings.LastIndexAny(word, "/$:")+1:])
 }
 
 // serves is how many words of a call an entry names, its name among them, where it serves that: "`/collab join <path>`"

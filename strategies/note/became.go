@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
@@ -129,7 +130,7 @@ func (b *became) of(line string, open bool) (list []string) {
 		list = append(list, nowGone+strings.Join(b.goneSince, ", "))
 	}
 	for _, todo := range b.done {
-		if open && !ticked().MatchString(line) && strings.Contains(lower(line), lower(todo)) {
+		if open && !ticked().MatchString(line) && strings.Contains(lower.Text(line), lower.Text(todo)) {
 			list = append(list, `"`+todo+nowDone)
 		}
 	}
@@ -231,10 +232,10 @@ func (b *became) checked(line string, told []string) (list []string) {
 	if !running().MatchString(bare) {
 		return nil
 	}
-	for _, kind := range checkKinds().FindAllString(lower(bare), -1) {
+	for _, kind := range checkKinds().FindAllString(lower.Text(bare), -1) {
 		for i := len(b.passed) - 1; i >= 0; i-- {
 			now := "`" + b.passed[i].name + "`" + nowPassed
-			if !strings.Contains(lower(b.passed[i].name), strings.TrimPrefix(kind, "type-")) {
+			if !strings.Contains(lower.Text(b.passed[i].name), strings.TrimPrefix(kind, "type-")) {
 				continue
 			}
 			if !slices.Contains(told, now) && !slices.Contains(list, now) {

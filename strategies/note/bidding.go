@@ -2,6 +2,8 @@ package note
 
 import (
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // Rules are worded as orders too, with neither "must" nor "never": "reply in the thread, not at the top", "if it is
@@ -35,7 +37,7 @@ func bids(s string, listed bool) bool {
 		}
 	}
 	switch {
-	case strings.HasPrefix(lower(bare), "only ") && bidWords.begins(bare[len("only "):]):
+	case strings.HasPrefix(lower.Text(bare), "only ") && bidWords.begins(bare[len("only "):]):
 		return true
 	case !ordered:
 		return false
@@ -66,7 +68,7 @@ func (in *instructions) forOthers(where string) bool {
 		return false
 	}
 	others := false
-	for w := range strings.FieldsSeq(strings.Trim(lower(where), ":")) {
+	for w := range strings.FieldsSeq(strings.Trim(lower.Text(where), ":")) {
 		w = strings.Trim(w, "*_(),/`'")
 		if w == in.agent {
 			return false

@@ -433,5 +433,9 @@ func shortened(line string, runes int) string {
 
 // plain is a line without the marks of emphasis around words.
 func plain(line string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
+	line = strings.Trim(line, "#* ")
+	if strings.IndexByte(line, '*') >= 0 {
+		line = strings.ReplaceAll(line, "**", "")
+	}
+	return strings.TrimSpace(line)
 }

@@ -1,6 +1,10 @@
 package note
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/internal/lower"
+)
 
 // Where what somebody asked for and what was done contradict each other, who goes on must know both: whatever
 // settles that silently may settle it wrongly. A model is asked to say so, and the next one may leave it out. So a
@@ -16,7 +20,7 @@ var (
 // contradicts reports whether a sentence of an agent says that what somebody asked for, or a document says, is not
 // so.
 func contradicts(s string) bool {
-	low := lower(s + " ")
+	low := lower.Text(s + " ")
 	return !intends().MatchString(s) &&
 		(contradictingWords.in(low) || claimingWords.in(low) && opposingWords.in(low))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -48,7 +49,7 @@ func drops(text string) (list []dropped) {
 // namesDropped are the words behind the one that takes back, up to the end of the clause: "forget the endpoint, ..."
 // names the endpoint.
 func namesDropped(s string) (names []string) {
-	lower := strings.ToLower(withoutNegated(s))
+	lower := lower.Text(withoutNegated(s))
 	rest := droppingWords.behind(lower + " ")
 	if i := strings.IndexAny(rest, ",;:.!?()"); i >= 0 {
 		rest = rest[:i]
@@ -109,7 +110,7 @@ func (v *view) seeDropped(list []rule) {
 		if r.heads || r.left > 0 || strings.Contains(r.text, seeMark) || strings.Contains(r.text, takenBack) {
 			continue
 		}
-		lower := strings.ToLower(r.text)
+		lower := lower.Text(r.text)
 		k := slices.IndexFunc(all, func(d dropped) bool {
 			return d.n > r.n && !slices.ContainsFunc(d.names, func(name string) bool { return !holds(lower, name) })
 		})

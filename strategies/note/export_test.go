@@ -15,7 +15,6 @@ var (
 	Quote        = quote
 	Parse        = parse
 	Shorter      = (*usage)(nil).shorter
-	Lower        = lower
 	Closing      = closing
 	LastWords    = lastWordsOf
 	InShort      = inShort

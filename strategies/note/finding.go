@@ -8,6 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // What an agent says on the way is mostly what it is about to do. Three kinds of sentences say what no call shows, and
@@ -101,11 +102,9 @@ func isTold(list []finding, i int, s string) bool {
 
 // mayFind reports whether a sentence has words by which it may be a finding: most have none, and need no closer look.
 func mayFind(s string) bool {
-	low := lower(s + " ")
-	return findingWords.in(low) || failingWords.in(low) || decidingWords.in(low) || choosingWords.in(low) ||
-		strings.Contains(low, "tried ") || strings.Contains(low, "attempted ") || reasoningWords.in(low) ||
-		strings.ContainsAny(low, ";:") || troubleWords.in(low) || contradictingWords.in(low) ||
-		claimingWords.in(low)
+	low := lower.Text(s + " ")
+	return maybeFinding.in(low) || strings.Contains(low, "tried ") || strings.Contains(low, "attempted ") ||
+		strings.IndexByte(low, ';') >= 0 || strings.IndexByte(low, ':') >= 0
 }
 
 // saysSomething reports whether a sentence is long enough to say what was found.
@@ -158,7 +157,7 @@ func reasons(s string) bool {
 
 // decides reports whether a text says what an agent decided, or prefers for a reason.
 func decides(text string) bool {
-	low := lower(text)
+	low := lower.Text(text)
 	return decidingWords.in(low) || choosingWords.in(low) && (becauseWords.in(low) || prefers().MatchString(low))
 }
 
@@ -184,6 +183,10 @@ var choosingWords, becauseWords = newVocabulary("choosing"), newVocabulary("beca
 
 // reasoningWords say what is so for the sake of what, or against what, troubleWords that something went wrong.
 var reasoningWords, troubleWords = newVocabulary("reasoning"), newVocabulary("trouble")
+
+// maybeFinding are all of them: most sentences have none.
+var maybeFinding = newVocabulary("finding", "failing", "deciding", "choosing", "reasoning", "trouble",
+	"contradicting", "claiming")
 
 var (
 	// apart are the marks between two halves of a sentence of which one gives the reason for the other.

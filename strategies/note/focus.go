@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // Focus is what instructions came to in a note: what bears on their terms is told before
@@ -42,9 +43,9 @@ func focusOn(instructions string, gone []abi.Message) *Focus {
 	f := &Focus{Terms: []string{}}
 	said := make([]string, len(gone))
 	for i := range gone {
-		said[i] = strings.ToLower(gone[i].Text())
+		said[i] = lower.Text(gone[i].Text())
 		for k := range gone[i].ToolCalls {
-			said[i] += "\n" + strings.ToLower(gone[i].ToolCalls[k].Arguments)
+			said[i] += "\n" + lower.Text(gone[i].ToolCalls[k].Arguments)
 		}
 	}
 	for _, term := range terms(instructions) {
@@ -68,7 +69,7 @@ func (f *Focus) bears(text string) bool {
 	if f == nil || len(f.stems) == 0 {
 		return false
 	}
-	text = strings.ToLower(text)
+	text = lower.Text(text)
 	return slices.ContainsFunc(f.stems, func(stem string) bool { return holds(text, stem) })
 }
 
@@ -89,7 +90,7 @@ func (n *Note) Focus(text string) *Focus {
 
 // terms are the words and names of a text that may say what it is about, each once.
 func terms(text string) (list []string) {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+	words := strings.FieldsFunc(lower.Text(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})
 	for _, w := range words {

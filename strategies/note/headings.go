@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // What stands under a heading says something else without it: of a flight out and a flight back the numbers of one
@@ -157,5 +159,5 @@ func isGeneral(line string) bool { return general.has(bareHeading(line)) }
 // bareHeading is a heading in lower case without its marks.
 func bareHeading(line string) string {
 	bare, _ := listItem(line)
-	return strings.ToLower(strings.Trim(plain(bare), ":. "))
+	return lower.Text(strings.Trim(plain(bare), ":. "))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -249,7 +250,7 @@ func condition(line string) string {
 
 // isLabel reports whether what a line begins with says that it is a rule: "The rule:".
 func isLabel(where string) bool {
-	words := strings.Fields(lower(strings.Trim(where, ": ")))
+	words := strings.Fields(lower.Text(strings.Trim(where, ": ")))
 	return len(words) > 0 && ruleLabels.has(words[len(words)-1])
 }
 
@@ -285,7 +286,7 @@ var (
 
 // bidding is a sentence in lower case without the words that bind, where they do not. Few have any.
 func bidding(s string) string {
-	low := strings.ToLower(s)
+	low := lower.Text(s)
 	if !negates(low) {
 		return low + " "
 	}
@@ -387,7 +388,7 @@ func laws(text string) (list []law) {
 // lawsOf are those of one block under a heading.
 func lawsOf(block []string, above string, place int) (list []law) {
 	if said := strings.Join(lists.Map(block, strings.TrimSpace), "; "); len(block) <= maxLaw && len(block) > 0 {
-		named := strings.Contains(lower(above), "rule") || rulesWords.says(above)
+		named := strings.Contains(lower.Text(above), "rule") || rulesWords.says(above)
 		if named || isCapital(said) {
 			return []law{{place, len(block), strings.TrimSpace(above + " " + said)}}
 		}

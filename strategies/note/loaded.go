@@ -133,7 +133,7 @@ func (l *loads) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	}
 	for name := range l.named {
 		if strings.Contains(c.Arguments, name) {
-			r, ok = readingIn(c, shownFile(c, l.named), false)
+			r, ok = readingIn(c, shownFile(c, l.named, l.memory), false)
 			own := func(file string) bool { return action.SameFile(file, r.file) }
 			return r, ok && !slices.ContainsFunc(l.modified, own)
 		}

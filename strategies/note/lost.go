@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
@@ -139,7 +140,7 @@ func correction(words string) string {
 
 // isStatement reports whether a sentence of a person says something by itself.
 func isStatement(s string) bool {
-	bare := strings.TrimFunc(lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	bare := strings.TrimFunc(lower.Text(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	first, _ := utf8.DecodeRuneInString(bare)
 	several := strings.Contains(bare, " ") || clip.Separate(first)
 	return several && utf8.RuneCountInString(bare) >= minStatement && !strings.HasSuffix(s, ":") && !onlyPolite(s) &&

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // A person's words weigh by how particular they are. Lists of words know that in some languages; in all of them what is
@@ -70,7 +71,7 @@ const fewOwn = 2
 // isWord reports whether a sentence of one word says something by itself: "Tabs." It says yes or no to nothing, and
 // does not only bid the agent go on.
 func isWord(s string) bool {
-	bare := strings.TrimFunc(lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	bare := strings.TrimFunc(lower.Text(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	return utf8.RuneCountInString(bare) > 1 && !strings.HasSuffix(s, ":") && !onlyPolite(s) && !isQuestion(s) &&
 		replyingWords.longest(bare) < len(bare) && bare != "continue" && bare != "next" && bare != "done"
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -74,10 +75,10 @@ func (m *Memory) fullerOf(text string) string {
 // readingOf is [readingOf], once for each call.
 func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 	if m == nil {
-		return readingOf(c)
+		return readingOf(c, m)
 	}
 	known := m.readings.of(calledAs{c.Name, c.Arguments}, func(calledAs) *reading {
-		if r, ok := readingOf(c); ok {
+		if r, ok := readingOf(c, m); ok {
 			return &r
 		}
 		return nil
@@ -86,6 +87,14 @@ func (m *Memory) readingOf(c *abi.ToolCall) (r reading, ok bool) {
 		return reading{}, false
 	}
 	return *known, true
+}
+
+// does is what a call does.
+func (m *Memory) does(c *abi.ToolCall) *action.Action {
+	if m == nil {
+		return action.Of(c)
+	}
+	return m.known.Of(c)
 }
 
 // ask is what [asked] returns.

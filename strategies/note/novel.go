@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // Where persons write much, most of it is in words that come again and again. A sentence in words that stand nowhere
@@ -92,7 +93,7 @@ func mean(list []float64) float64 {
 // without spaces each two letters in a row.
 func termsOf(s string) map[string]bool {
 	terms := make(map[string]bool)
-	for word := range strings.FieldsFuncSeq(lower(s), func(r rune) bool {
+	for word := range strings.FieldsFuncSeq(lower.Text(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
 	}) {
 		first, _ := utf8.DecodeRuneInString(word)

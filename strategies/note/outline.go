@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // Section is one heading of a summary.
@@ -225,5 +226,5 @@ func heading(line string) (string, bool) {
 // key is a title as parse has it.
 func key(title string) string {
 	title, _, _ = strings.Cut(title, "(")
-	return strings.ToLower(strings.Trim(title, " \t:*#"))
+	return lower.Text(strings.Trim(title, " \t:*#"))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -80,7 +81,7 @@ func pastOf(text string) (p past) {
 
 // section are the lines that go with those of a section of this title.
 func (p *past) section(title string) *[]string {
-	switch title = strings.ToLower(title); {
+	switch title = lower.Text(title); {
 	case toolcall.HasAny(title, openTitles):
 		return &p.open
 	case toolcall.HasAny(title, boundTitles):

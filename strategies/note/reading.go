@@ -32,11 +32,11 @@ var (
 )
 
 // readingOf is a call that reads a file of rules, if it is one.
-func readingOf(c *abi.ToolCall) (r reading, ok bool) {
+func readingOf(c *abi.ToolCall, m *Memory) (r reading, ok bool) {
 	if r.file = skillFile(c.Arguments); r.file != "" {
-		r.skill, r.file = true, action.Of(c).Whole(r.file)
+		r.skill, r.file = true, m.does(c).Whole(r.file)
 	} else {
-		r.file = rulesFile(c)
+		r.file = rulesFile(c, m)
 	}
 	return readingIn(c, r.file, r.skill)
 }
@@ -109,17 +109,17 @@ var ruled = set.Of("AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "
 var shows = set.Of("cat", "head", "nl", "bat", "less", "more")
 
 // rulesFile is the file of a project's rules that a call reads, and nothing else.
-func rulesFile(c *abi.ToolCall) string {
+func rulesFile(c *abi.ToolCall, m *Memory) string {
 	if !strings.Contains(c.Arguments, "rules") && !strings.Contains(c.Arguments, ".md") &&
 		!strings.Contains(c.Arguments, ".goosehints") {
 		return ""
 	}
-	return shownFile(c, ruled)
+	return shownFile(c, ruled, m)
 }
 
 // shownFile is the file with one of some names that a call reads, and nothing else.
-func shownFile(c *abi.ToolCall, names map[string]bool) string {
-	a := action.Of(c)
+func shownFile(c *abi.ToolCall, names map[string]bool, m *Memory) string {
+	a := m.does(c)
 	if a.Kind == action.Looks && len(a.Files) == 1 && !a.Searches() && names[path.Base(a.Path())] {
 		return a.Path()
 	}

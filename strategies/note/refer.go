@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -307,7 +308,7 @@ var (
 // numbers, or by words.
 func namesEntries(answer string, numbers int) bool {
 	before := ""
-	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return unicode.IsSpace(r) || r == '/' })
+	words := strings.FieldsFunc(lower.Text(answer), func(r rune) bool { return unicode.IsSpace(r) || r == '/' })
 	for i, word := range words {
 		w := strings.TrimFunc(word, noLetter)
 		next, ends := "", strings.TrimRightFunc(word, noLetter) != word

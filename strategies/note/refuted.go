@@ -1,6 +1,10 @@
 package note
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lower"
+)
 
 // What an agent said is quoted as it said it. Where the person answers that it is wrong, the quote says so: the
 // answer may be left out, or stand far below.
@@ -23,7 +27,7 @@ func refutes(answer string) bool {
 				return false
 			}
 			rest = strings.TrimSpace(rest)
-			no := len(first) <= maxBare && correctingWords.longest(lower(first)) == len(first)
+			no := len(first) <= maxBare && correctingWords.longest(lower.Text(first)) == len(first)
 			return saysWrong(first) || rest != "" && no && saysWrong(rest)
 		}
 	}
@@ -32,7 +36,7 @@ func refutes(answer string) bool {
 
 // saysWrong reports whether a clause says that something is wrong.
 func saysWrong(clause string) bool {
-	return wrongWords.has(lower(strings.Trim(clause, " .!"))) || refutingWords.begins(clause)
+	return wrongWords.has(lower.Text(strings.Trim(clause, " .!"))) || refutingWords.begins(clause)
 }
 
 // quoted are closing words as they are told, with the mark of those that were refuted.

@@ -14,7 +14,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // rule is a sentence or an entry of a list by which a person bound what follows,
@@ -104,16 +106,20 @@ func binds(s string) bool {
 // spoken is a sentence without the names in it whose parts may be words: of branches, files, symbols and code. A branch
 // "soph/never-squash" forbids nothing.
 func spoken(s string) string {
-	if !strings.ContainsAny(s, "/_`-") {
-		return s
+	if strings.ContainsAny(s, "/_`") {
+		s = namesInWords().ReplaceAllString(s, "x")
 	}
-	return branchNamed().ReplaceAllString(namesInWords().ReplaceAllString(s, "x"), "$1 x")
+	if strings.IndexByte(s, '-') >= 0 && branchWords.In(lower.Text(s)) {
+		s = branchNamed().ReplaceAllString(s, "$1 x")
+	}
+	return s
 }
 
 var (
 	// namesInWords are code, what holds a low line, and what holds a slash and is no "and/or".
 	namesInWords = lazy.Regexp("`[^`]*`|\\S*\\w_\\w\\S*|\\S*/\\S*[-./0-9]\\S*|\\S*[-.0-9]\\S*/\\S*")
-	// branchNamed is the name of a branch in parts, behind the word.
+	// branchNamed is the name of a branch in parts, behind one of these words.
+	branchWords = wordlist.Of("branch", "worktree")
 	branchNamed = lazy.Regexp(`(?i)\b((?:branch|worktree)(?: is| named| called)?) \w+(?:-\w+)+`)
 )
 
@@ -141,7 +147,7 @@ func asksFor(s string) bool { return requestWords.says(s+" ") || withdraws(s) }
 // withdraws reports whether a sentence takes back what was said before it, by a word that stands for that: "forget it",
 // and not "don't forget it".
 func withdraws(s string) bool {
-	return withdrawWords.in(withoutNegated(strings.ToLower(s)) + " ")
+	return withdrawWords.in(withoutNegated(lower.Text(s)) + " ")
 }
 
 // negated is a word that takes back, and does not.

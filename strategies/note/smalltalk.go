@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // Small talk asks for nothing and tells nothing: it goes first where there is no room for all words. Each word counts:
@@ -47,7 +48,7 @@ func onlyPolite(text string) (polite bool) {
 		return false
 	}
 	beside := false
-	for low := lower(text); low != ""; {
+	for low := lower.Text(text); low != ""; {
 		if r, size := utf8.DecodeRuneInString(low); !unicode.IsLetter(r) && !unicode.IsMark(r) {
 			low, beside = low[size:], beside && r == ' '
 			continue

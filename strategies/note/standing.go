@@ -9,7 +9,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/lower"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -116,12 +117,12 @@ func (s *standing) dated(said string) string {
 }
 
 // waiting are the states of such a check, behind the verb. Few words have any.
-var waiting = []string{"is pending", "are pending", "is running", "are running", "is queued", "are queued",
-	"is in progress", "are in progress", "is still", "are still"}
+var waiting = wordlist.Of("is pending", "are pending", "is running", "are running", "is queued", "are queued",
+	"is in progress", "are in progress", "is still", "are still")
 
 // waits reports whether words speak of such checks.
 func waits(said string) bool {
-	return hasWord(said, "CI") || toolcall.HasAny(lower(said), waiting) && checksElsewhere().MatchString(said)
+	return hasWord(said, "CI") || waiting.In(lower.Text(said)) && checksElsewhere().MatchString(said)
 }
 
 // hasWord reports whether a text has a word of letters of ASCII, whole and in this case.

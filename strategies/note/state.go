@@ -234,15 +234,18 @@ func (s step) String() string {
 func lastWordsOf(said string, runes int) string {
 	lines := wordLines(said)
 	from, to, room := 0, len(lines), runes
+	before := 0 // what is told of the beginning
 	for from < to {
+		next := utf8.RuneCountInString(lines[from].text)
 		k := from // the end counts twice as much as the beginning
-		if 3*utf8.RuneCountInString(textOf(lines[:from+1])) > runes {
+		if 3*(before+next) > runes {
 			k = to - 1
 		}
 		if room -= utf8.RuneCountInString(lines[k].text); room < 0 {
 			break
 		}
 		if k == from {
+			before += next
 			from++
 		} else {
 			to--
@@ -252,7 +255,7 @@ func lastWordsOf(said string, runes int) string {
 		return agentMark + shortened(strings.TrimSpace(lines[0].text), runes)
 	}
 	above := headingsAbove(lines, from, to)
-	for to < len(lines) && utf8.RuneCountInString(textOf(slices.Concat(lines[:from], above, lines[to:]))) > runes {
+	for to < len(lines) && runesOf(lines[:from])+runesOf(above)+runesOf(lines[to:]) > runes {
 		to++
 		above = headingsAbove(lines, from, to)
 	}
@@ -391,9 +394,12 @@ func headingsAbove(lines []saying, from, to int) (list []saying) {
 	return lists.Filter(headings(lines, lines[to]), func(l saying) bool { return l.place >= from })
 }
 
-// textOf are lines without what stands between them.
-func textOf(lines []saying) string {
-	return strings.Join(lists.Map(lines, func(l saying) string { return l.text }), "")
+// runesOf is how long lines are, without what stands between them, in characters.
+func runesOf(lines []saying) (n int) {
+	for i := range lines {
+		n += utf8.RuneCountInString(lines[i].text)
+	}
+	return n
 }
 
 // maxLine is how much of a line of an agent's last words is shown, in characters.

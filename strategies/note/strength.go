@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -110,7 +111,7 @@ func shares(texts []map[string]bool, rule map[string]bool, least int) bool {
 // wordsOf are the words of a text that say what it is about, without their endings.
 func wordsOf(text string) map[string]bool {
 	words := make(map[string]bool)
-	for w := range strings.FieldsFuncSeq(lower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for w := range strings.FieldsFuncSeq(lower.Text(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if utf8.RuneCountInString(w) < minName || instructing.has(w) {
 			continue
 		}

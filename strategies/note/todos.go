@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -273,7 +274,7 @@ func (ts *todos) takeOver(told *todos) {
 
 // toolName is the name of a tool as it is compared.
 func toolName(c *abi.ToolCall) string {
-	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
+	return lower.Text(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
 }
 
 // planTools are tools that keep a list under another name.
@@ -411,7 +412,7 @@ func todoOf(v any) (todo, bool) {
 }
 
 func stateOf(s string) byte {
-	switch strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s)) {
+	switch lower.Text(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s)) {
 	case "completed", "complete", "done", "finished", "closed":
 		return 'x'
 	case "inprogress", "active", "doing", "started", "running":

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
@@ -37,9 +38,9 @@ func (s *wordSet) has(word string) bool {
 // has: session texts are megabytes. They match where a word begins; those of
 // scripts without spaces anywhere.
 type vocabulary struct {
-	name string
-	once sync.Once
-	by   *[256]words // the first byte
+	names []string // of its lists
+	once  sync.Once
+	by    *[256]words // the first byte
 }
 
 // words are those that begin with one byte.
@@ -48,7 +49,7 @@ type words struct {
 	next uint64 // the bytes that follow it in them, by their last six bits: most words of a text are told by these
 }
 
-func newVocabulary(name string) *vocabulary { return &vocabulary{name: name} }
+func newVocabulary(names ...string) *vocabulary { return &vocabulary{names: names} }
 
 // from returns the words that begin with a byte.
 func (v *vocabulary) from(c byte) []string {
@@ -58,13 +59,15 @@ func (v *vocabulary) from(c byte) []string {
 
 func (v *vocabulary) read() {
 	v.by = new([256]words)
-	for _, w := range wordLists()[v.name] {
-		w = strings.ReplaceAll(w, "_", " ")
-		with := &v.by[w[0]]
-		if with.list = append(with.list, w); len(w) == 1 {
-			with.next = math.MaxUint64
-		} else {
-			with.next |= lastBits(w[1])
+	for _, name := range v.names {
+		for _, w := range wordLists()[name] {
+			w = strings.ReplaceAll(w, "_", " ")
+			with := &v.by[w[0]]
+			if with.list = append(with.list, w); len(w) == 1 {
+				with.next = math.MaxUint64
+			} else {
+				with.next |= lastBits(w[1])
+			}
 		}
 	}
 }
@@ -94,8 +97,9 @@ func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // begin reports whether a text, which begins with c, begins with one of the words.
 func (v *vocabulary) begin(c byte, text string) bool {
+	second := text[min(1, len(text)-1)]
 	for _, w := range v.from(c) {
-		if strings.HasPrefix(text, w) {
+		if (len(w) == 1 || w[1] == second) && strings.HasPrefix(text, w) {
 			return true
 		}
 	}
@@ -103,14 +107,14 @@ func (v *vocabulary) begin(c byte, text string) bool {
 }
 
 // says reports whether a text holds one of the words, in whatever case.
-func (v *vocabulary) says(text string) bool { return v.in(lower(text)) }
+func (v *vocabulary) says(text string) bool { return v.in(lower.Text(text)) }
 
 // maxPhrase is more than the longest phrase takes in a text, in bytes: in lower case some letters are shorter.
 const maxPhrase = 200
 
 // begins reports whether a text begins with one of the words, in whatever case, and the word ends there.
 func (v *vocabulary) begins(text string) bool {
-	low := lower(clip.Head(text, maxPhrase)) + " "
+	low := lower.Text(clip.Head(text, maxPhrase)) + " "
 	return slices.ContainsFunc(v.from(low[0]), func(w string) bool {
 		rest, ok := strings.CutPrefix(low, w)
 		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')

@@ -326,6 +326,10 @@ func isContinued(text string, i int) bool {
 // wordEnd returns where the word of a command ends that begins at from.
 func wordEnd(text string, from, limit int) int {
 	for i := from; i < limit; {
+		if isWord(text[i]) { // as most are
+			i++
+			continue
+		}
 		quote := quoteAt(text[:limit], i)
 		switch c := text[i]; {
 		case c <= ' ', strings.IndexByte("|;&`()", c) >= 0, c == '\\' && isLineBreak(text[i:limit]),

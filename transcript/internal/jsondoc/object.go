@@ -3,6 +3,7 @@ package jsondoc
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // Object reads the fields of one JSON object. After the first fault all fields
@@ -78,12 +79,17 @@ func (s *Source) open(at Span, what string, known []string, fault *error) *Objec
 	})
 	for _, f := range o.Fields {
 		for _, k := range known {
-			if string(f.Key) != k && strings.EqualFold(string(f.Key), k) {
+			if mayFold(f.Key, k) && string(f.Key) != k && strings.EqualFold(string(f.Key), k) {
 				o.Fail(f.Value.Start, "write "+Quoted(k), "key %s", Quoted(string(f.Key)))
 			}
 		}
 	}
 	return o
+}
+
+// mayFold reports whether a key may be another one but for the case of letters, by how it begins.
+func mayFold(key []byte, known string) bool {
+	return len(key) > 0 && (key[0] >= utf8.RuneSelf || key[0]|0x20 == known[0]|0x20)
 }
 
 // Err returns the first fault.

@@ -17,6 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -219,7 +220,7 @@ func (d *draft) files() (files []File) {
 
 // useOf reads off the name of a tool, or of an editor's verb, what it does to its file.
 func useOf(name string) Use {
-	name = strings.ToLower(name)
+	name = lower.Text(name)
 	has := func(words ...string) bool { return toolcall.HasAny(name, words) }
 	switch {
 	case has("delete", "remove"):
@@ -312,7 +313,7 @@ func (a *Action) over(result string) {
 		return
 	}
 	line, _, _ := strings.Cut(clip.Head(result, maxPath), "\n")
-	if line = strings.ToLower(line); !strings.Contains(line, "overwr") && !strings.Contains(line, "updated") {
+	if line = lower.Text(line); !strings.Contains(line, "overwr") && !strings.Contains(line, "updated") {
 		return
 	}
 	for i := range a.Files {
@@ -322,7 +323,7 @@ func (a *Action) over(result string) {
 
 // plain is the name of the tool without that of its server, in lower case.
 func (a *Action) plain() string {
-	name := strings.ToLower(a.Tool)
+	name := lower.Text(a.Tool)
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+2:]
 	}
@@ -352,7 +353,7 @@ func (a *Action) looks(name string) bool {
 	if a.asksForMore() || !lookers[name] && slices.ContainsFunc(parts(name), does) {
 		return false
 	}
-	return lookers[name] || readers[word] || i > 0 && readers[strings.ToLower(a.Tool[:i+1])]
+	return lookers[name] || readers[word] || i > 0 && readers[lower.Text(a.Tool[:i+1])]
 }
 
 // parts are the words of the name of a tool.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lazy"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
@@ -219,7 +220,7 @@ func changesData(c *toolcall.Command) bool {
 	if len(c.Words) == 0 || !databases[c.Words[0]] {
 		return false
 	}
-	sql := " " + strings.ToLower(strings.Join(c.Words, " "))
+	sql := " " + lower.Text(strings.Join(c.Words, " "))
 	return toolcall.HasAny(sql, []string{" insert ", " update ", " delete ", " alter ", " create ", " drop ",
 		" truncate "})
 }

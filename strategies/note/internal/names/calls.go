@@ -67,7 +67,7 @@ func (b *builder) subject(file string, u use) { used(b, file, weightCall, u) }
 
 // used ranks a file that something is done to.
 func used(b *builder, file string, weight float64, u use) {
-	scanPath(file, func(name string, c class) {
+	b.found.words.scanPath(file, func(name string, c class) {
 		if c == path {
 			b.mention(name, c, weight, u)
 			b.items[name].given = true
@@ -251,7 +251,7 @@ func (b *builder) file(name string) *item {
 // "stamp".
 func doneTo(b *builder, name string, weight float64, u use) (it *item) {
 	used(b, name, weight, u)
-	scanPath(name, func(found string, c class) {
+	b.found.words.scanPath(name, func(found string, c class) {
 		if c == path {
 			it = b.items[found]
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
@@ -131,7 +132,7 @@ func isCounted(w string) bool {
 	if len(rest) < 2 || len(rest) == len(w) || strings.ContainsAny(rest, "0123456789") {
 		return false
 	}
-	return rest[0] == '.' || rest[0] == '-' && strings.ToLower(rest) == rest
+	return rest[0] == '.' || rest[0] == '-' && lower.Text(rest) == rest
 }
 
 // isTimestamp reports whether w begins as 2026-01-23T14 does: the time of a

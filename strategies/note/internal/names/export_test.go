@@ -9,7 +9,7 @@ func ScanAll(s string, listing bool) []string {
 	if listing {
 		as = output
 	}
-	scan(s, as, func(name string, c class, _ string) {
+	new(lexicon).scan(s, as, func(name string, c class, _ string) {
 		list = append(list, string("-psn"[c])+":"+name)
 	})
 	return list
@@ -43,6 +43,9 @@ func (l *Names) Render(budget int, count func(string) int) string {
 	})
 	return text
 }
+
+// WithoutTimes is [withoutTimes].
+func WithoutTimes(s string) string { return withoutTimes(s) }
 
 // Texts is how many texts were looked through.
 func (f *Found) Texts() int { return len(f.in) }

@@ -6,7 +6,8 @@ import "slices"
 // and to look through them is most of the work. The zero value is ready. It belongs to one
 // goroutine.
 type Found struct {
-	in map[looked][]mention
+	in    map[looked][]mention
+	words lexicon
 	// Of the text that is looked through: its names, and the place of each.
 	list []mention
 	at   map[string]int
@@ -35,7 +36,7 @@ func (f *Found) look(text string, as reading) []mention {
 	}
 	clear(f.at)
 	list := f.list[:0]
-	scan(text, as, func(name string, c class, file string) {
+	f.words.scan(text, as, func(name string, c class, file string) {
 		i, met := f.at[name]
 		if !met {
 			f.at[name] = len(list)

@@ -239,7 +239,7 @@ func (it *item) kin() string {
 // the fifty-first tells less than the only name of its kind. It is empty where it has no number, and of bare numbers:
 // these have a part of their own.
 func series(it *item) string {
-	if it.class == number || !strings.ContainsAny(it.name, "0123456789") {
+	if it.class == number || !hasDigit(it.name) {
 		return ""
 	}
 	var b strings.Builder
@@ -339,6 +339,9 @@ func takesSecret(name string) bool {
 	return strings.HasPrefix(name, "--") && toolcall.HasAny(name, []string{"key", "token", "pass", "secret", "auth"})
 }
 
+// parts reports whether a sign stands between the names inside a name.
+func parts(r rune) bool { return r == '.' || r == '@' || r == '-' || r == '=' || r == ':' || r == '#' }
+
 // addParts marks a name and the names inside it as shown. A file name inside a
 // path is not: people and models say it alone.
 func addParts(shown map[string]bool, name string) {
@@ -349,7 +352,7 @@ func addParts(shown map[string]bool, name string) {
 	if strings.IndexByte(name, '/') >= 0 {
 		return
 	}
-	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-=:#", r) }) {
+	for p := range strings.FieldsFuncSeq(name, parts) {
 		shown[p] = true
 	}
 }

@@ -37,7 +37,7 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	left -= count(tools)
 	shown := make(map[string]bool)
 	for _, text := range []string{tools, said} {
-		scan(text, words, func(name string, _ class, _ string) { addParts(shown, name) })
+		l.words.scan(text, words, func(name string, _ class, _ string) { addParts(shown, name) })
 	}
 	p := l.pick(left, shown, count)
 	n.Modified, n.Read = strings.TrimSpace(p.text(listModified)), strings.TrimSpace(p.text(listRead))

@@ -32,6 +32,7 @@ type Names struct {
 	filed    *[numLists]int      // how many names each list would have, nil before that was asked
 	// moreTools: an earlier note may not have listed all tools.
 	moreTools bool
+	words     *lexicon
 }
 
 // item is one exact name.
@@ -141,7 +142,7 @@ func Failures(ctx context.Context, msgs, pruned []abi.Message, harness outcome.H
 func gather(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness, found *Found) *builder {
 	b := &builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
 		met: make(map[string]bool), checks: make(map[string]unpassed), last: len(msgs) + len(pruned), harness: harness,
-		found: found, nameless: found == nil, goOn: func() bool { return ctx.Err() == nil }}
+		found: cmp.Or(found, new(Found)), nameless: found == nil, goOn: func() bool { return ctx.Err() == nil }}
 	if !b.nameless {
 		b.changing = changedBy(msgs, harness, b.goOn)
 	}
@@ -423,15 +424,13 @@ func (it *item) value() float64 { return it.tells / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met),
-		checks: b.checks, unlisted: b.unlisted, moreTools: b.moreTools}
+		checks: b.checks, unlisted: b.unlisted, moreTools: b.moreTools, words: &b.found.words}
 	l.names = slices.SortedFunc(maps.Values(b.items), func(x, y *item) int { return cmp.Compare(x.name, y.name) })
 	foldersNotRead(l.names)
 	l.root = workdir(l.names, b.root)
 	b.remove(l.names, l.root)
 	for _, it := range l.names {
-		if rest, ok := strings.CutPrefix(it.facts.moved, l.root+"/"); ok && l.root != "" {
-			it.facts.moved = rest
-		}
+		it.facts.moved = relativeTo(l.root, it.facts.moved)
 	}
 	l.files, l.changes = files(l.names, l.root)
 	l.names = mergePaths(withoutWords(slices.DeleteFunc(l.names, (*item).passing)), l.root)
@@ -440,7 +439,10 @@ func (b *builder) names() *Names {
 		return valued{item: it, value: it.value()}
 	})
 	slices.SortFunc(ranked, func(x, y valued) int {
-		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
+		if c := cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(y.seen, x.seen)); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.name, y.name)
 	})
 	for i := range ranked {
 		l.names[i] = ranked[i].item

@@ -110,12 +110,17 @@ func mergePaths(items []*item, root string) []*item {
 		if it.name == root {
 			continue
 		}
-		if rel, ok := strings.CutPrefix(it.name, root+"/"); ok && root != "" && rel != "" {
+		if rel := relativeTo(root, it.name); rel != it.name && rel != "" {
 			it.name, it.rooted = rel, true
 		}
-		byBase[base(it.name)] = append(byBase[base(it.name)], it)
+		b := base(it.name)
+		byBase[b] = append(byBase[b], it)
 	}
 	for _, same := range byBase {
+		if len(same) == 1 { // as most are
+			out = append(out, same[0])
+			continue
+		}
 		// Longest first: shorter ones are taken for the most mentioned file they
 		// are the end of.
 		// Those of which the folders above are not known come last.
@@ -143,6 +148,15 @@ func mergePaths(items []*item, root string) []*item {
 		out = append(out, files...)
 	}
 	return out
+}
+
+// relativeTo is a path relative to a folder that it lies in. Any other path, and one to no folder, stays.
+func relativeTo(folder, path string) string {
+	rest, ok := strings.CutPrefix(path, folder)
+	if !ok || folder == "" || rest == "" || rest[0] != '/' {
+		return path
+	}
+	return rest[1:]
 }
 
 // known is 1 where it is known in which folders the file of a path lies, 0 where it is not.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -128,7 +129,7 @@ func (q *quotation) unread(quoted func(string) bool, begins int, sure bool) {
 		}
 	} else if sure {
 		at, _ := outcome.Fault(q.lines)
-		if at > 0 && strings.HasPrefix(strings.ToLower(strings.TrimSpace(q.lines[at])), "command timed out") {
+		if at > 0 && strings.HasPrefix(lower.Text(strings.TrimSpace(q.lines[at])), "command timed out") {
 			put(at - 1)
 		}
 		put(at)

@@ -29,7 +29,7 @@ const maxWord = 512
 // scan calls found for every name in the text, in order, with the file that a number is a line of. It runs in linear
 // time and finds substrings of s, copies of none but paths of Windows. In what
 // tools put out the numbers that lines begin with are not names, nor sizes of files.
-func scan(s string, as reading, found func(name string, c class, file string)) {
+func (l *lexicon) scan(s string, as reading, found func(name string, c class, file string)) {
 	whole, listing := as, as == output
 	fresh := true // nothing but space since the line began
 	sizes := false
@@ -104,7 +104,7 @@ func scan(s string, as reading, found func(name string, c class, file string)) {
 			continue
 		}
 		w := c.clean()
-		word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), report)
+		l.word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), report)
 	}
 }
 
@@ -154,13 +154,13 @@ func numberEnd(s string, start, i int) int {
 
 // scanPath is scan for a text that is to be a path. It may hold blanks, which stand in a list behind a backslash, and
 // brackets: app/[id]/page.tsx.
-func scanPath(s string, found func(name string, c class)) {
+func (l *lexicon) scanPath(s string, found func(name string, c class)) {
 	if len(s) > maxName || !strings.Contains(s, "/") && wordEnd(s, 0) < len(s) || strings.ContainsFunc(s, notInPaths) ||
 		strings.Contains(s, "://") {
-		scan(s, words, func(name string, c class, _ string) { found(name, c) })
+		l.scan(s, words, func(name string, c class, _ string) { found(name, c) })
 		return
 	}
-	word(trim(escaped(s)), true, found)
+	l.word(trim(escaped(s)), true, found)
 }
 
 // notInPaths reports whether a rune says that a text is no path alone, or one that a list could not be read back with.
@@ -282,6 +282,16 @@ func lineNumber(line string) int {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// hasDigit reports whether a text holds a digit.
+func hasDigit(s string) bool {
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			return true
+		}
+	}
+	return false
+}
 
 // isPlain reports whether a byte is a letter or a digit, which nothing that surrounds a name is.
 func isPlain(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -470,13 +480,14 @@ func isCharClass(w string) bool {
 // ending is a path without what stands for folders that are not known: "../", and the ".../" by which git and others
 // cut a path.
 func ending(p string) string {
-	for {
+	for p != "" && (p[0] == '.' || p[0] == "…"[0]) {
 		first, rest, ok := strings.Cut(p, "/")
 		if !ok || first != ".." && first != "..." && first != "…" {
-			return p
+			break
 		}
 		p = rest
 	}
+	return p
 }
 
 // trailing is what a sentence puts after a name.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/redact"
@@ -161,7 +162,7 @@ func isSetting(name, value string) bool {
 // isCount reports whether a setting is a small number of something, new_files=2: tools put out many of these, and no
 // two are the same.
 func isCount(name, value string) bool {
-	return len(value) < 3 && isDigits(value) && name[0] != '-' && strings.ToLower(name) == name
+	return len(value) < 3 && isDigits(value) && name[0] != '-' && lower.Text(name) == name
 }
 
 // colon is the class of what stands on both sides of a first colon.
@@ -233,7 +234,7 @@ func isTag(image, tag string) bool {
 func isDigest(kind, hash string) bool {
 	const shortest = 6
 	return len(kind) > 1 && len(hash) >= shortest && isPlain(kind[0]) && isWord(kind, "-") &&
-		isWord(hash, "+/_-") && strings.IndexByte(hash, '/') != 0 && hexadecimal(strings.ToLower(hash)) &&
+		isWord(hash, "+/_-") && strings.IndexByte(hash, '/') != 0 && hexadecimal(lower.Text(hash)) &&
 		strings.ContainsAny(hash, "0123456789") && !isDigits(hash) || isHash(kind, hash)
 }
 
@@ -241,7 +242,7 @@ func isDigest(kind, hash string) bool {
 func isHash(kind, hash string) bool {
 	const shortest = 27 // of twenty bytes
 	return len(hash) >= shortest && isWord(kind, "-") && isWord(hash, "+/_-") &&
-		strings.ContainsAny(hash, "0123456789") && strings.ToLower(hash) != hash &&
+		strings.ContainsAny(hash, "0123456789") && lower.Text(hash) != hash &&
 		strings.IndexByte(hash, '/') != 0
 }
 
@@ -318,7 +319,7 @@ func isAddress(w string) bool {
 		return false
 	}
 	for p := range strings.SplitSeq(w, ":") {
-		if len(p) > 4 || !hexadecimal(strings.ToLower(p)) {
+		if len(p) > 4 || !hexadecimal(lower.Text(p)) {
 			return false
 		}
 	}
@@ -334,7 +335,7 @@ func isNet(w string) bool {
 
 // isHex reports whether a word is a number written in hexadecimal: 0x7ffdeadbeef.
 func isHex(w string) bool {
-	return len(w) > len("0x") && w[0] == '0' && w[1]|0x20 == 'x' && hexadecimal(strings.ToLower(w[2:]))
+	return len(w) > len("0x") && w[0] == '0' && w[1]|0x20 == 'x' && hexadecimal(lower.Text(w[2:]))
 }
 
 // isVersion reports whether a text begins as a version does.
@@ -460,7 +461,7 @@ func reportURL(u string, found func(string, class)) {
 // secret reports whether a name of several words holds a secret.
 func secret(w string) bool {
 	const longest = 24 // of what no key of a service is
-	if len(w) < longest && !toolcall.HasAny(strings.ToLower(w), secretWords) {
+	if len(w) < longest && !toolcall.HasAny(lower.Text(w), secretWords) {
 		return false
 	}
 	_, n := redact.Known().Redact(w)

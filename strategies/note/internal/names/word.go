@@ -47,6 +47,42 @@ func isDotFile(name string) bool {
 	return dotFiles[file] && (use == "" || isUse(use))
 }
 
+// lexicon remembers what words name: a session has the same ones again and again, and to tell takes many times longer
+// than to look it up. The zero value is ready.
+type lexicon struct {
+	plain, quoted map[string][]classified
+}
+
+// classified is a name in a word, and what it is.
+type classified struct {
+	name  string
+	class class
+}
+
+// maxKnown is how many words are remembered: there is no end of those in data.
+const maxKnown = 1 << 14
+
+// word reports what a trimmed word names, see [word].
+func (l *lexicon) word(w string, quoted bool, found func(string, class)) {
+	if l.plain == nil {
+		l.plain, l.quoted = make(map[string][]classified), make(map[string][]classified)
+	}
+	known := l.plain
+	if quoted {
+		known = l.quoted
+	}
+	list, ok := known[w]
+	if !ok {
+		word(w, quoted, func(name string, c class) { list = append(list, classified{name, c}) })
+		if len(known) < maxKnown {
+			known[w] = list
+		}
+	}
+	for _, n := range list {
+		found(n.name, n.class)
+	}
+}
+
 // word reports a trimmed word, or where it is made of names with something
 // between them (pkg.Func, main..HEAD, a.go-12-text, One/Two) those that are
 // names by themselves.

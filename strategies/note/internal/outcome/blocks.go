@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -118,7 +119,7 @@ func isListed(line string, table bool) bool {
 		rest = strings.TrimSpace(column[clip.Digits(column):])
 		level, said, _ := strings.Cut(rest, " ")
 		return clip.Digits(column) > 0 && strings.TrimSpace(said) != "" &&
-			(strings.Trim(strings.ToLower(level), ":") == "error" || level == "✖" || level == "×")
+			(strings.Trim(lower.Text(level), ":") == "error" || level == "✖" || level == "×")
 	}
 	said := strings.TrimSpace(rest)
 	return table && strings.HasPrefix(rest, "  ") && strings.Contains(said, " ") && !isCode(line)
@@ -170,7 +171,7 @@ func saysNothing(line string) bool {
 		return !startsAny(line, "at ", "❯", "-->", "# ", more, "from ") && !isLog(line)
 	}
 	if rest, _, ok := located(line); ok {
-		said := strings.ToLower(strings.Trim(rest, " :-"))
+		said := lower.Text(strings.Trim(rest, " :-"))
 		said, _ = strings.CutPrefix(said, "error")
 		said = strings.Trim(said, " :")
 		return (said == "" || said == "failure" || said[0] == '[' && strings.HasSuffix(said, "]")) && !isLog(line)
@@ -209,7 +210,7 @@ var (
 // valueIn is the name of the value that a line says, in small letters; empty where it says none.
 func valueIn(line string) string {
 	name, rest, ok := strings.Cut(clip.Head(line, maxError), ":")
-	if name = strings.ToLower(strings.TrimSpace(name)); ok && strings.TrimSpace(rest) != "" &&
+	if name = lower.Text(strings.TrimSpace(name)); ok && strings.TrimSpace(rest) != "" &&
 		!strings.HasSuffix(rest, ",") && (wanted[name] || got[name]) {
 		return name
 	}
@@ -267,7 +268,7 @@ func isPassing(line string) bool {
 
 // isWarning reports whether a line says of what level it is, and that is none of an error.
 func isWarning(line string) bool {
-	low := strings.ToLower(clip.Head(line, maxError))
+	low := lower.Text(clip.Head(line, maxError))
 	return startsAny(low, "warning", "warn ", "[warn", "note:", "info:", "w: ", "i: ", "cmake warning") ||
 		strings.Contains(low, ": warning") || strings.Contains(low, ": note:") || strings.Contains(low, " - warning") ||
 		strings.Contains(low, "cmake warning")

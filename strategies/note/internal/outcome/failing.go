@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 )
 
 // maxNamed is how many failed tests are named.
@@ -72,7 +73,7 @@ func NeverRan(text string) bool {
 		} else if _, ok := exitLine(line); ok {
 			continue
 		}
-		line = strings.ToLower(strings.TrimPrefix(line, "bash: "))
+		line = lower.Text(strings.TrimPrefix(line, "bash: "))
 		return startsAny(line, unrun...)
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -43,7 +44,7 @@ func NamesFault(line string) bool {
 	if len(line) > maxLine || isLog(line) {
 		return false
 	}
-	low := strings.ToLower(line)
+	low := lower.Text(line)
 	if toolcall.HasAny(low, unsaid) || strings.HasPrefix(low, "found ") || countsNone(low) {
 		return false
 	}

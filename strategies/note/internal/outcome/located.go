@@ -46,8 +46,11 @@ func withoutStep(line string) string {
 // "file:line" or "file:line:column".
 func located(text string) (rest string, plain, ok bool) {
 	text = strings.TrimPrefix(text, "file://")
-	end := strings.IndexAny(text, ":( \t")
-	if end <= 0 || !isFile(text[:end]) {
+	end := 0
+	for end < len(text) && !behindFile[text[end]] {
+		end++
+	}
+	if end == 0 || end == len(text) || !isFile(text[:end]) {
 		return "", false, false
 	}
 	rest = text[end:]
@@ -75,9 +78,25 @@ func located(text string) (rest string, plain, ok bool) {
 	return rest, true, true
 }
 
+// behindFile may stand behind the name of a file, notInFiles not within.
+var behindFile, notInFiles = marked(":( \t"), marked("\"'<>|*=,;`{}$")
+
+// marked marks signs.
+func marked(signs string) (is [256]bool) {
+	for _, c := range []byte(signs) {
+		is[c] = true
+	}
+	return is
+}
+
 // isFile reports whether a word is the name of a file, and not a host or a number.
 func isFile(name string) bool {
-	if strings.ContainsAny(name, "\"'<>|*=,;`{}$") || strings.Contains(name, "://") {
+	for i := range len(name) {
+		if notInFiles[name[i]] {
+			return false
+		}
+	}
+	if strings.Contains(name, "://") {
 		return false
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]

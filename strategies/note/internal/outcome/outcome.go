@@ -12,8 +12,10 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
@@ -184,7 +186,7 @@ var stops = []string{"aborted by user", "command aborted by user", "command was 
 // stopped reports whether the last line of a result says that a person stopped the command: it did not fail.
 func stopped(text string) bool {
 	text = strings.TrimSpace(clip.Tail(text, maxLook))
-	last := strings.ToLower(strings.Trim(text[strings.LastIndexByte(text, '\n')+1:], " \r[]<>."))
+	last := lower.Text(strings.Trim(text[strings.LastIndexByte(text, '\n')+1:], " \r[]<>."))
 	return last == "command aborted" || slices.ContainsFunc(stops, func(s string) bool {
 		return strings.HasPrefix(last, s)
 	})
@@ -235,7 +237,7 @@ var refusals = []string{"not found", "no match", "did not", "could not", "couldn
 // saysNo reports whether the result of a call that ran no command begins with a
 // refusal.
 func saysNo(text string) bool {
-	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
+	low := lower.Text(strings.TrimSpace(clip.Head(text, 300)))
 	line, _, _ := strings.Cut(low, "\n")
 	words := strings.FieldsFunc(line, unicode.IsSpace)
 	if len(words) > 0 && done[words[0]] || strings.Contains(line, "successfully") ||
@@ -249,7 +251,7 @@ func saysNo(text string) bool {
 // hasError reports whether a result of JSON says in a field of its own that the call
 // failed.
 func hasError(text string) bool {
-	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
+	low := lower.Text(strings.TrimSpace(clip.Head(text, 300)))
 	if !strings.HasPrefix(low, "{") && !strings.HasPrefix(low, "[") {
 		return false
 	}
@@ -267,8 +269,8 @@ var done = set.Of("created", "updated", "added", "saved", "wrote", "applied", "s
 	"done", "ok", "success")
 
 // passes are how test runners and builds say that all went well.
-var passes = []string{"test result: ok", "build success", "all tests passed", "all checks passed", "no issues found",
-	"your command ran successfully"}
+var passes = wordlist.Of("test result: ok", "build success", "all tests passed", "all checks passed", "no issues found",
+	"your command ran successfully")
 
 // nones are what there is none of where all went well, behind a 0.
 var nones = []string{"fail", "failed", "failures", "errors", "issues"}
@@ -284,7 +286,7 @@ func passedIn(text string, fails func(line string) bool) bool {
 	passed, none := false, false // none: no test ran in what the next line speaks of
 	for line := range strings.Lines(clip.Tail(text, 4000)) {
 		line = strings.TrimSpace(line)
-		low := strings.ToLower(line)
+		low := lower.Text(line)
 		failsNone := countsNone(low)
 		switch {
 		case strings.Contains(low, "fail") && !failsNone, fails(line), line == "WARNING: DATA RACE":
@@ -294,7 +296,7 @@ func passedIn(text string, fails func(line string) bool) bool {
 			continue
 		case none && line == "PASS":
 		case failsNone, line == "PASS", line == "OK", strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "ok \t"),
-			strings.HasPrefix(line, "OK ("), toolcall.HasAny(low, passes), countPassed(low):
+			strings.HasPrefix(line, "OK ("), passes.In(low), countPassed(low):
 			passed = true
 		}
 		none = false
@@ -498,7 +500,7 @@ func exitLine(line string) (code int, ok bool) {
 	if len(line) == 0 || line[len(line)-1] > '9' && !strings.HasSuffix(line, "]") && !strings.HasSuffix(line, ">") {
 		return 0, false
 	}
-	low := strings.ToLower(clip.Tail(line, maxLook))
+	low := lower.Text(clip.Tail(line, maxLook))
 	low, _ = strings.CutSuffix(low, "</returncode>")
 	low = strings.Trim(unwrap(low), "[]")
 	for _, s := range exits {
@@ -529,15 +531,15 @@ func onlyCode(text string) bool {
 // errorStarts and errorParts are how compilers, runtimes, shells and test
 // runners begin or mark the line that matters.
 var (
-	errorStarts = []string{"warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ",
+	errorStarts = wordlist.Of("warning: data race", "error", "fatal", "panic:", "--- fail", "fail\t", "fail ",
 		"traceback", "exception", "e   ", "command failed", "npm err", "undefined:", "assertionerror",
 		"syntaxerror", "typeerror", "segmentation fault", "failed", "make: ***", "make[",
 		"e: unable to ", "e: could not ", "e: failed ", "e: package ", // of apt
 		"ld: symbol(s) not found", "cannot borrow ", "fail: ", "killed: ", "permission denied (",
-		"http/1.1 5", "http/1.0 5", "http/2 5"}
-	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
+		"http/1.1 5", "http/1.0 5", "http/2 5")
+	errorParts = wordlist.Of(": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
 		": command not found", ": no such file", ": permission denied", "connection refused", "timed out",
-		"' panicked at ", "deadline exceeded", " is forbidden: ", ": out of memory"}
+		"' panicked at ", "deadline exceeded", " is forbidden: ", ": out of memory")
 )
 
 // SaysError reports whether a line says that something went wrong, as the lines of an [Outcome] mostly do: where none
@@ -557,15 +559,14 @@ func looksLikeError(line string) bool {
 		strings.IndexByte("0123456789#*-+{}()[]|`\"'<>", head[0]) >= 0 && !strings.HasPrefix(head, "--- FAIL") {
 		return false
 	}
-	low := strings.ToLower(line[:min(len(line), 400)])
+	low := lower.Text(line[:min(len(line), 400)])
 	if strings.HasPrefix(low, "error") &&
 		(strings.HasSuffix(low, "0") || strings.HasSuffix(low, "none") || strings.HasSuffix(low, "(none)")) {
 		return false // "errors: 0"
 	}
-	begins := func(s string) bool { return strings.HasPrefix(low, s) }
-	return slices.ContainsFunc(errorStarts, begins) || toolcall.HasAny(low, errorParts) ||
-		strings.HasSuffix(low, ": not found") && slices.ContainsFunc(shells, begins)
+	return errorStarts.Begin(low) || errorParts.In(low) ||
+		strings.HasSuffix(low, ": not found") && shells.Begin(low)
 }
 
 // shells begin the line in which one says that there is no such command: "sh: 1: cmake: not found".
-var shells = []string{"sh: ", "/bin/sh: ", "dash: ", "bash: ", "ash: ", "ksh: "}
+var shells = wordlist.Of("sh: ", "/bin/sh: ", "dash: ", "bash: ", "ash: ", "ksh: ")

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // Compilers, interpreters and test runners say below an error where it is, and Python above it. Who goes on looks
@@ -112,8 +112,8 @@ func hasLine(text string) bool {
 }
 
 // libraries are parts of the places in stacks that are no project's.
-var libraries = []string{"/node_modules/", "node:internal", "node:async_hooks", "(internal/", "/src/runtime/",
+var libraries = wordlist.Of("/node_modules/", "node:internal", "node:async_hooks", "(internal/", "/src/runtime/",
 	"/src/testing/", "/src/reflect/", "site-packages/", "/lib/python", "<frozen ", "/rustc/", "at java.", "at jdk.",
-	"at sun.", "at org.junit.", "at org.opentest4j.", "https://", "http://", "/gems/", "/vendor/", "/deps/"}
+	"at sun.", "at org.junit.", "at org.opentest4j.", "https://", "http://", "/gems/", "/vendor/", "/deps/")
 
-func isLibrary(line string) bool { return toolcall.HasAny(line, libraries) }
+func isLibrary(line string) bool { return libraries.In(line) }

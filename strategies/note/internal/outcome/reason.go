@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -138,7 +139,7 @@ func (t *goTest) mark(line string) (known bool) {
 
 // expects says how surely a line tells what should have been, and not what a test was about: logs say "should" too.
 func expects(line string) int {
-	line = strings.ToLower(line)
+	line = lower.Text(line)
 	switch {
 	case toolcall.HasAny(line, expectations):
 		return surely
@@ -166,7 +167,7 @@ var logLevels = set.Of("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING")
 // inTests reports whether the place that a line begins with is in a file of tests.
 func inTests(line string) bool {
 	file, _, _ := strings.Cut(line, ":")
-	return strings.Contains(strings.ToLower(file), "test") || strings.Contains(file, "spec")
+	return strings.Contains(lower.Text(file), "test") || strings.Contains(file, "spec")
 }
 
 // inSource reports whether a line says of a place in a file, down to the column, that
@@ -177,7 +178,7 @@ func inSource(line string) bool {
 	}
 	_, rest, _ := strings.Cut(line, ":")
 	rest = strings.TrimPrefix(rest[clip.Digits(rest):], ":")
-	said := strings.ToLower(strings.TrimPrefix(rest[clip.Digits(rest):], ": "))
+	said := lower.Text(strings.TrimPrefix(rest[clip.Digits(rest):], ": "))
 	return clip.Digits(rest) > 0 && !strings.HasPrefix(said, "warning") && !strings.HasPrefix(said, "note")
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -33,7 +34,7 @@ func hidesFailures(words []string, text string) bool {
 	case "head":
 		return strings.Contains(args, "c") || strings.Count(strings.TrimSpace(text), "\n")+1 >= count(args)
 	case "grep", "egrep", "rg":
-		low := strings.ToLower(args)
+		low := lower.Text(args)
 		return !inverts(words[1:]) && !strings.Contains(low, "fail") && !strings.Contains(low, "error")
 	case "wc", "awk", "sed", "cut", "jq":
 		return true

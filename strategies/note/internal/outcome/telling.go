@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -170,7 +171,7 @@ func behind(lines []string, at int, message bool) (places []int) {
 // isValue reports whether a line says what was expected, or what came instead.
 func isValue(line string) bool {
 	name, rest, ok := strings.Cut(line, ": ")
-	name = strings.ToLower(name)
+	name = lower.Text(name)
 	return ok && rest != "" && (wanted[name] || got[name])
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -64,7 +65,7 @@ func views(c *toolcall.Command) bool {
 		return slices.Contains(args[:min(2, len(args))], "view")
 	case asked[program]:
 		return slices.ContainsFunc(args, func(w string) bool {
-			return strings.HasPrefix(strings.ToLower(strings.TrimSpace(w)), "select ")
+			return strings.HasPrefix(lower.Text(strings.TrimSpace(w)), "select ")
 		})
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -97,7 +98,7 @@ func listed(a *action.Action) string {
 // Worth is what an argument of this name tells: 2 how much of something, or what it is paid with, 1 which thing of its
 // kind, 0 the rest.
 func Worth(key string) int {
-	low := strings.ToLower(key)
+	low := lower.Text(key)
 	switch {
 	case Weighs(key):
 		return mostWorth
@@ -120,7 +121,7 @@ const More = "..."
 // Weighs reports whether an argument of this name says how much of something, or what
 // it is paid with: the same amount may stand there twice, of two payments.
 func Weighs(key string) bool {
-	key = strings.ToLower(key)
+	key = lower.Text(key)
 	return strings.HasSuffix(key, "total") || toolcall.HasAny(key, []string{"amount", "pay", "price", "cost",
 		"quantity"})
 }
@@ -294,7 +295,7 @@ func places(fields []field, args []action.Arg) []string {
 
 // isPlace reports whether a value under this key is where something goes to.
 func isPlace(key string) bool {
-	switch strings.ToLower(key) {
+	switch lower.Text(key) {
 	case "destination", "arrival", "to":
 		return true
 	}
@@ -339,13 +340,13 @@ func inLists(fields []field, args []action.Arg, wanted func(key, value string) b
 
 // undoes reports whether a tool takes back what another one did, by its name.
 func undoes(tool string) bool {
-	return toolcall.HasAny(strings.ToLower(tool), []string{"cancel", "delete", "remove", "refund", "revoke", "void",
+	return toolcall.HasAny(lower.Text(tool), []string{"cancel", "delete", "remove", "refund", "revoke", "void",
 		"undo"})
 }
 
 // identifies reports whether a value under this key tells one thing from others.
 func identifies(key string) bool {
-	key = strings.ToLower(key)
+	key = lower.Text(key)
 	return key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "number") ||
 		toolcall.HasAny(key, []string{"status", "url", "hash", "sha", "total", "price", "amount", "cost",
 			"balance", "confirmation", "state", "code", "key"})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -89,7 +90,7 @@ func blamed(a *action.Action, text string) bool {
 func lastLine(text string) (last string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		low := strings.ToLower(strings.TrimLeft(line, "["))
+		low := lower.Text(strings.TrimLeft(line, "["))
 		if line != "" && !strings.HasPrefix(low, "exit") && !slices.ContainsFunc(prompts, func(p string) bool {
 			return strings.HasPrefix(line, p)
 		}) {

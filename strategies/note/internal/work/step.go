@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/lower"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -107,7 +108,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		}
 	default:
 		s.Text += found(text, a.Args)
-		s.Git.MayCommit = strings.Contains(strings.ToLower(a.Tool), "commit")
+		s.Git.MayCommit = strings.Contains(lower.Text(a.Tool), "commit")
 		if undoes(a.Tool) {
 			s.Undone = lists.Map(a.Args, func(arg action.Arg) string { return arg.Value })
 		}
