@@ -29,9 +29,9 @@ const maxTokens = 1 << 40
 // roundingError is how much a product of fractions may be off.
 const roundingError = 1e-9
 
-// limits returns the figures for a session of so many counted tokens, of which notes of earlier compactions have some.
+// limits returns the figures for a session of so many counted tokens, so many of them in notes of earlier compactions.
 // Windows and reserves are in the model's own tokens: scale brings them into counted ones.
-func (p *Policy) limits(req *Request, tokens, noted int, scale Scale) (limits, error) {
+func (p *Policy) limits(req *Request, tokens, inNotes int, scale Scale) (limits, error) {
 	when := &p.When
 	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
 	var err error
@@ -64,7 +64,7 @@ func (p *Policy) limits(req *Request, tokens, noted int, scale Scale) (limits, e
 	case req.Target == nil:
 		if (req.Force || req.Reason == abi.TriggerOverflow) && !req.Overrides.keepsLast() {
 			// A note is short already: with a share of it each compaction by hand would let people's words fade.
-			if share := noted + int(when.Lower*float64(tokens-noted)); share < l.Target {
+			if share := inNotes + int(when.Lower*float64(tokens-inNotes)); share < l.Target {
 				l.Target, l.targetOf = share, strategies.TargetOfSession
 			}
 		}
@@ -298,15 +298,9 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
-// worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half.
-// An earlier note is short already: it counts whole where as much goes beside it, and enough to be worth a compaction.
-func worthSaying(cost, earlier, window int) int {
-	beside := cost - earlier
-	if float64(beside) < littleShare*float64(window) {
-		return cost / 2
-	}
-	return (cost + min(earlier, beside)) / 2
-}
+// worthSaying returns how many tokens the host may say of messages that cost so many: half, and all of the earlier notes
+// among them, which are short already.
+func worthSaying(cost, earlier int) int { return earlier + (cost-earlier)/2 }
 
 // smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this
 // verdict or error. It returns false where a smaller note would not help.

@@ -21,8 +21,12 @@ var (
 // so.
 func contradicts(s string) bool {
 	low := lower.Text(s + " ")
+	behind := claimingWords.behind(low)
+	if behind == "" { // a form of such a word, or a script without spaces
+		behind = low
+	}
 	return !intends().MatchString(s) &&
-		(contradictingWords.in(low) || claimingWords.in(low) && opposingWords.in(low))
+		(contradictingWords.in(low) || claimingWords.in(low) && opposingWords.in(behind))
 }
 
 // toldBeside says which findings of agents a note tells beside its budget: all, and below a summary, which tells

@@ -78,7 +78,7 @@ func TestWhatCameOfMessagesThatStay(t *testing.T) {
 func TestRefutedStatements(t *testing.T) {
 	features.Proves(t, "A6")
 	const statement = "The cache is safe, because only one goroutine writes to it."
-	const mark = " (the person answered that this is wrong)"
+	const mark = " (the person answered that something in this is wrong)"
 	for answer, want := range map[string]bool{
 		"No, that is wrong.":                      true,
 		"That's not true, the janitor writes too": true,

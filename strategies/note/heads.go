@@ -1,9 +1,6 @@
 package note
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // What is shown of a list says the opposite under another heading: "Leave these alone" and "Do these first".
 
@@ -23,21 +20,30 @@ func withHeads(words string, list []place) (all []place) {
 // heading above it, or of an entry of a list the last line above the list that ends in a colon.
 func headOf(words string, from, at int) (head place, ok bool) {
 	start := strings.LastIndexByte(words[:at], '\n') + 1
-	line, _, _ := strings.Cut(words[start:], "\n")
-	line = strings.TrimSpace(line)
-	inList := line != "" && isEntry(line)
+	raw, _, _ := strings.Cut(words[start:], "\n")
+	entry := strings.TrimSpace(raw)
+	inList := formOf(entry) != ""
 	for end := start - 1; end > from; end = start - 1 {
 		if start = strings.LastIndexByte(words[:end], '\n') + 1; start < from {
 			break
 		}
-		if line = strings.TrimSpace(words[start:end]); line == "" {
-			continue
+		above := words[start:end]
+		line := strings.TrimSpace(above)
+		form := formOf(line)
+		switch {
+		case line == "":
+		case isHeading(line), inList && strings.HasSuffix(line, ":") && (form == "" || form != formOf(entry) ||
+			indentOf(above) < indentOf(raw)):
+			return place{from: start, to: end}, len(line) <= maxHead
+		case form == "" && indentOf(above) == 0: // what goes on is set in
+			inList = false
 		}
-		entry := isEntry(line)
-		if isHeading(line) || inList && !entry && strings.HasSuffix(line, ":") {
-			return place{from: start, to: end}, utf8.RuneCountInString(line) <= maxBefore
-		}
-		inList = inList && entry
 	}
 	return head, false
 }
+
+// maxHead is how long a line may be that is told for what stands under it, in bytes.
+const maxHead = 240
+
+// indentOf is how far a line is set in.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

@@ -17,13 +17,24 @@ import (
 // listsShare is how much of the room for words, in hundredths, is held for lists, the newest first.
 const listsShare = 60
 
+// nearlyAll is how much of the words, in hundredths, are lists where all shrink alike: whole ones would take the room in
+// which each of the others says what stands out in it.
+const nearlyAll = 90
+
 // heldLists are the messages that are mostly lists and shrink behind those that are none, within so many tokens.
 func heldLists(v *view, cost []int, room int) []bool {
-	held, left := make([]bool, len(v.turns)), room*listsShare/100
+	held, left, all, entries := make([]bool, len(v.turns)), room*listsShare/100, 0, 0
 	for i := range slices.Backward(v.turns) {
-		if cost[i] <= left && isList(v.turns[i].words) {
+		all += cost[i]
+		if !isList(v.turns[i].words) {
+			continue
+		}
+		if entries += cost[i]; cost[i] <= left {
 			held[i], left = true, left-cost[i]
 		}
+	}
+	if entries*100 >= all*nearlyAll {
+		clear(held)
 	}
 	return held
 }

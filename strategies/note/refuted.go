@@ -16,7 +16,7 @@ var (
 )
 
 // refutedMark stands behind such a quote.
-const refutedMark = " (the person answered that this is wrong)"
+const refutedMark = " (the person answered that something in this is wrong)"
 
 // refutes reports whether an answer begins by saying that what was said is wrong: at once, or behind a "no".
 func refutes(answer string) bool {
@@ -27,6 +27,9 @@ func refutes(answer string) bool {
 				return false
 			}
 			rest = strings.TrimSpace(rest)
+			if strings.Contains(strings.ToLower(s), "you are right") || strings.Contains(strings.ToLower(s), "anymore") {
+				return false
+			}
 			no := len(first) <= maxBare && correctingWords.longest(lower.Text(first)) == len(first)
 			return saysWrong(first) || rest != "" && no && saysWrong(rest)
 		}
@@ -41,7 +44,7 @@ func saysWrong(clause string) bool {
 
 // quoted are closing words as they are told, with the mark of those that were refuted.
 func (t *turn) quoted(said string) string {
-	if !t.refuted || strings.HasSuffix(said, fence) {
+	if !t.refuted || strings.HasSuffix(said, fence) || isQuestion(said) {
 		return said
 	}
 	return said + refutedMark

@@ -141,7 +141,10 @@ type draft struct {
 
 // applies reports whether the patches that were found are applied: a script may only write them into a file.
 func (d *draft) applies() bool {
-	return len(d.action.Commands) == 0 || strings.Contains(d.action.Script, beginsPatch) || fedPatch(d.action)
+	script := strings.TrimSpace(d.action.Script)
+	own := strings.HasPrefix(script, beginsPatch) ||
+		strings.Contains(script, beginsPatch) && (strings.Contains(script, "apply_patch") || strings.Contains(script, "applypatch"))
+	return len(d.action.Commands) == 0 || own || fedPatch(d.action)
 }
 
 func (d *draft) argument(key, value string) {

@@ -19,7 +19,7 @@ func (a *Action) Before(output string, checkFailed bool) (files []File) {
 	ended, complains := a.ended(checkFailed), complainers(output)
 	for _, s := range a.Steps {
 		switch c := &a.Commands[s.At]; {
-		case s.At >= ended, s.At > 0 && a.Commands[s.At-1].Then == "||", s.Kind != Writes:
+		case s.At >= ended, s.Kind != Writes, !a.ran(s.At, ended):
 		case complains["sh"], len(c.Words) > 0 && (complains[c.Words[0]] || complains["git"] && c.Words[0] == "git"):
 			return files // what stood behind it may have needed it
 		default:
@@ -29,6 +29,15 @@ func (a *Action) Before(output string, checkFailed bool) (files []File) {
 		}
 	}
 	return files
+}
+
+// ran reports whether a command ran before the end is known: nothing stands before it on which that hangs, or what does
+// hangs on it as well.
+func (a *Action) ran(at, ended int) bool {
+	if at == 0 || a.Commands[at-1].Then == ";" || a.Commands[at-1].SetsScene() && a.Commands[at-1].Then == "&&" {
+		return true
+	}
+	return !slices.ContainsFunc(a.Commands[at-1:ended], func(c toolcall.Command) bool { return c.Then != "&&" })
 }
 
 // simple is what programs do that name themselves where they fail.

@@ -83,7 +83,8 @@ func (l *lister) listed(a *Action, s *Step, result string) (files []File) {
 		if l.last && len(g.operands) > 1 {
 			folder = in(folder, g.operands[len(g.operands)-1])
 		}
-		if words[0] == "tar" && (!g.has("-x", "--extract") || g.has("--strip-components")) || g.has("--dry-run", "-n") {
+		if words[0] == "tar" && (!g.has("-x", "--extract") || g.has("--strip-components")) ||
+			g.has("--dry-run", "-n", "--to-stdout", "-O", "--list-only") {
 			return nil
 		}
 		if l.options != nil && !g.has(l.options...) {
@@ -93,6 +94,8 @@ func (l *lister) listed(a *Action, s *Step, result string) (files []File) {
 		return nil
 	}
 	switch {
+	case strings.Contains(result, " FAILED -- saving rejects"): // which of the parts of which file did not fit
+		return nil
 	case l.alone && !alonePrints(a, s.At), l.last && (isFile(folder) || strings.Contains(folder, ":") || len(s.Files) > 0):
 		return nil
 	case l.use == Deleted && len(s.Removes) == 0 && !slices.Contains(words, "-delete"):

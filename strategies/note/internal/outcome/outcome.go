@@ -59,7 +59,7 @@ func (k *Known) Marks(msgs []abi.Message) bool {
 		if r.answer.IsError {
 			return true
 		}
-		switch code, ok := exit(r.answer.Text()); {
+		switch code, ok := exitOf(r.answer.Text(), isOfGo); {
 		case !ok:
 			untold = append(untold, r.answer.Text())
 		case code != 0 && !shows(k.Of(r.call).Commands):
@@ -479,15 +479,23 @@ var exits = []string{"exit code", "exit status", "exited with code", "command ex
 // exit finds the line that says with which code a command ended, near the ends of its
 // result.
 func exit(text string) (code int, ok bool) {
+	return exitOf(text, func(string) bool { return false })
+}
+
+// exitOf finds that line, but for those to leave aside.
+func exitOf(text string, aside func(line string) bool) (code int, ok bool) {
 	for _, part := range []string{clip.Head(text, maxLook), clip.Tail(text, maxLook)} {
 		for line := range strings.Lines(part) {
-			if code, ok = exitLine(strings.TrimSpace(line)); ok {
+			if code, ok = exitLine(strings.TrimSpace(line)); ok && !aside(line) {
 				return code, true
 			}
 		}
 	}
 	return 0, false
 }
+
+// isOfGo reports whether go prints the code of an exit so, of a program or a test that it ran: no harness does.
+func isOfGo(line string) bool { return strings.HasPrefix(line, "exit status ") }
 
 // SaysExit reports whether a line says no more than with which code a command ended.
 func SaysExit(line string) bool {
