@@ -132,8 +132,8 @@ const (
 	maxSmallState, maxLookedState = 250, 450
 	// tightBudget is what a note has, in tokens, that does not say what the marks in its thread are.
 	tightBudget = 300
-	// maxCommands is how many of the last commands are listed.
-	maxCommands = 6
+	// maxCommands is how many of the last commands are listed, manyCommands where nothing else needs the room.
+	maxCommands, manyCommands = 6, 200
 )
 
 // Write returns the note, and the tokens of what stands in it beside
@@ -286,10 +286,15 @@ func (n *Note) render(o Options, budget int, extra room, summary string) (text s
 	untold := 0
 	more.failed, untold = p.failures(n.failed, strings.Join(b.state, "\n"), failuresRoom(budget)+extra.failures,
 		beside, budget >= shortFailed || extra.failures > 0)
-	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
+	spare := untold == 0 && (b.thread.complete() || extra.thread > 0) // nothing else needs what is left
+	commands, listed := maxCommands, p.share(commandShare)
+	if spare {
+		commands, listed = manyCommands, max(listed, (p.left-most)/2)
+	}
+	p.entries(names.HeadCommands, n.names.Commands(commands, p.String()), listed)
 	unnamed := max(0, p.left-most)
-	if untold == 0 && (b.thread.complete() || extra.thread > 0) {
-		unnamed = min(unnamed, budget/slackPart) // nothing else needs the rest
+	if spare {
+		unnamed = min(unnamed, budget/slackPart)
 	}
 	p.left -= unnamed
 	lent := max(0, min(extra.names, budget/namesPart)-p.left)
