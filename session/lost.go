@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"regexp"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -32,21 +33,33 @@ func Lost(ctx context.Context, stored []StoredMessage, compaction string, grep *
 		at[m.ID] = i
 		from.Messages = append(from.Messages, m.Message)
 		by := compaction == "" || m.By == compaction
-		from.Gone = append(from.Gone, by && m.Superseded && m.Kind != abi.KindSummary)
+		from.Gone = append(from.Gone, by && m.Superseded && !isNote(&m.Message))
 	}
-	for _, l := range note.Losses(ctx, from) {
+	losses := note.Losses(ctx, from)
+	shown := make(map[string]bool) // messages of which a line matches: the others are told by their first one
+	for _, l := range losses {
+		shown[l.Message] = shown[l.Message] || grep == nil || grep.MatchString(l.Text)
+	}
+	for _, l := range losses {
 		one := Loss{Loss: l}
-		whole := ""
-		if i, ok := at[l.Message]; ok && l.Message != "" {
+		i, ok := at[l.Message]
+		if ok = ok && l.Message != ""; ok {
 			m := &stored[i]
 			one.Position, one.Role, one.Time, one.Compaction = i, m.Role, m.Timestamp, m.By
-			if l.Kind == note.LostMessage {
-				whole = m.Text()
-			}
 		}
-		if grep == nil || grep.MatchString(l.Text) || grep.MatchString(whole) {
+		matches := grep == nil || grep.MatchString(l.Text)
+		if !matches && ok && !shown[l.Message] && grep.MatchString(stored[i].Text()) {
+			matches, shown[l.Message] = true, true
+		}
+		if matches {
 			list = append(list, one)
 		}
 	}
 	return list
+}
+
+// isNote reports whether a message is what a compaction of this program inserted: what it tells stands in other messages,
+// as that of another program's summary does not.
+func isNote(m *abi.Message) bool {
+	return m.Kind == abi.KindSummary && strings.HasPrefix(m.Text(), "<"+string(abi.KindSummary)+"-")
 }

@@ -215,12 +215,21 @@ func isClaim(s string) bool {
 	return len(s) >= minWeighty && !announces && !strings.HasSuffix(s, ":") && !isQuestion(s) && !onlyPolite(s)
 }
 
-// addLast adds those of a list that say what no later one says.
+// addLast adds those of a list that say what no later one says. A message that says more than what is said again is not
+// told by that.
 func (l *losses) addLast(list []Loss) {
-	for i := range list {
-		l.said[list[i].Message] = true
+	whole := make(map[string]string)
+	for i := range l.gone {
+		whole[l.gone[i].ID] = strings.TrimSpace(l.gone[i].Text())
 	}
-	l.list = append(l.list, lastOf(list, func(one Loss) string { return one.Text })...)
+	kept := lastOf(list, func(one Loss) string { return one.Text })
+	for _, one := range kept {
+		l.said[one.Message] = true
+	}
+	for _, one := range list {
+		l.said[one.Message] = l.said[one.Message] || whole[one.Message] == one.Text
+	}
+	l.list = append(l.list, kept...)
 }
 
 // lastOf are entries without those of the same text that come before others.
