@@ -96,7 +96,8 @@ type look struct {
 	instructions string
 }
 
-// target is what a compaction leaves that the client asked for.
+// target is what a compaction leaves that the client asked for. Where the client names a size, that is well below it:
+// else the next request would call for another compaction, and lose the provider's cache a second time.
 func (e *exchange) target(ctx context.Context, view []abi.Message, tools int) (*int, error) {
 	n := tools
 	for i := range view {
@@ -106,7 +107,11 @@ func (e *exchange) target(ctx context.Context, view []abi.Message, tools int) (*
 		}
 		n += of
 	}
-	target := int(askedShare * float64(min(n, e.window())))
+	left := askedShare * float64(min(n, e.window()))
+	if e.managed != nil {
+		left = min(left, kagewasm.DefaultLower*float64(e.managed.at)/extent{e}.scale())
+	}
+	target := int(left)
 	return &target, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/sealmark"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -176,25 +177,34 @@ func (d *document) content(at span) (list span) {
 	return list
 }
 
-// withoutBlocks is the body without our block in an element. Where before is set it stands for
-// all the client has before that.
+// withoutBlocks is the body without the compaction blocks up to ours: the last one counts alone, and no provider is to
+// see an earlier one that stays in view. Where before is set it stands for all the client has before that.
 func (w *wire) withoutBlocks(d *document, n *noted, before [][]byte) *document {
-	at := d.els[n.element]
-	list := d.content(at)
-	var blocks, els [][]byte
-	for _, b := range d.elements(list) {
-		if d.itemType(b) != "compaction" {
-			blocks = append(blocks, b.of(d.doc))
+	els, from := before, n.element
+	if before == nil {
+		from = 0
+	}
+	for _, at := range d.els[from : n.element+1] {
+		if bare := d.withoutBlock(at); bare != nil {
+			els = append(els, bare)
 		}
 	}
-	if els = before; els == nil {
-		els = d.textsOf(d.els[:n.element])
-	}
-	if len(blocks) > 0 {
-		els = append(els, slices.Concat(d.doc[at.start:list.start+1], bytes.Join(blocks, []byte{','}),
-			d.doc[list.end-1:at.end]))
-	}
 	return w.read(d.withList(append(els, d.textsOf(d.els[n.element+1:])...)))
+}
+
+// withoutBlock is an element without its compaction blocks, nil where nothing else is in it.
+func (d *document) withoutBlock(at span) []byte {
+	list := d.content(at)
+	blocks := d.elements(list)
+	rest := lists.Filter(blocks, func(b span) bool { return d.itemType(b) != "compaction" })
+	switch len(rest) {
+	case len(blocks):
+		return at.of(d.doc)
+	case 0:
+		return nil
+	}
+	return slices.Concat(d.doc[at.start:list.start+1], bytes.Join(d.textsOf(rest), []byte{','}),
+		d.doc[list.end-1:at.end])
 }
 
 // before is what stands for all that was before a block, where the client does not have that

@@ -95,6 +95,84 @@ func TestManaged(t *testing.T) {
 	}
 }
 
+// TestManagedTwice: a client sends all answers back as they came. Of several compaction blocks the last one counts
+// alone; no provider hears of an earlier one, also where the answer that it came with is still in view, and in a
+// process that knows nothing of the conversation. What else is in that answer stays.
+func TestManagedTwice(t *testing.T) {
+	features.Proves(t, "N12")
+	d := dialects[0]
+	for name, more := range map[string]string{"with its answer": "", "alone": `,"pause_after_compaction":true`} {
+		t.Run(name, func(t *testing.T) {
+			u := newUpstream(t)
+			key := func(o *proxy.Options) { o.Key = []byte("a key of the state's folder") }
+			s := start(t, u, 200_000, key)
+			els := d.conversation(60)
+			say := func(s *setup, at int, more, want string) []json.RawMessage {
+				t.Helper()
+				answer, status, says := s.post(t, d.path, managedBody(d, els, at, more), "Anthropic-Beta", beta)
+				var got struct{ Content []json.RawMessage }
+				if err := json.Unmarshal(answer, &got); err != nil || status != 200 || !strings.HasPrefix(says, want) {
+					t.Fatalf("%d %s, not %s: %s; %s", status, says, want, answer, s.logs)
+				}
+				if sent := u.requests(); len(sent) > 0 && strings.Contains(string(u.last(t).body), `"compaction"`) {
+					t.Errorf("the provider sees a block: %s", u.last(t).body)
+				}
+				return got.Content
+			}
+			reply := func(content []json.RawMessage, question string) {
+				turn, _ := json.Marshal(map[string]any{"role": "assistant", "content": content})
+				els = append(els, string(turn), d.user(question))
+			}
+			first := say(s, 20_000, more, "compacted")
+			if more == "" {
+				first = append(first, json.RawMessage(`{"type":"text","text":"beside the first block"}`))
+			}
+			reply(first, "and now?")
+			reply(say(s, 5000, "", "compacted"), "and then?")
+			small, _ := d.elements(t, u.last(t).body)
+			if there := strings.Contains(strings.Join(small, ","), "beside the first block"); there != (more == "") {
+				t.Fatalf("the tail of the second compaction: %v", small)
+			}
+			for range 3 {
+				reply(say(s, 20_000, "", "applied"), "and then?")
+				after, _ := d.elements(t, u.last(t).body)
+				if len(after) < len(small) || !slices.Equal(after[:len(small)], small) {
+					t.Errorf("%d elements became %d others", len(small), len(after))
+				}
+			}
+			say(start(t, u, 200_000, key), 100_000, "", "none")
+			if sent := string(u.last(t).body); !strings.Contains(sent, "vendor/") ||
+				strings.Contains(sent, "beside the first block") {
+				t.Errorf("the last block does not stand for what was before it: %s", sent)
+			}
+		})
+	}
+}
+
+// TestManagedBelow: a compaction leaves less than the size at which the client wants one, however long the
+// conversation was: the next request goes on with it.
+func TestManagedBelow(t *testing.T) {
+	features.Proves(t, "N12")
+	for _, d := range []dialect{dialects[0], dialects[2]} {
+		t.Run(d.name, func(t *testing.T) {
+			u := newUpstream(t)
+			s := start(t, u, 200_000)
+			els := d.conversation(200)
+			if n := counts().Text(strings.Join(els, "")); n < 40_000 {
+				t.Fatalf("%d tokens are too few for this test", n)
+			}
+			_, _, says := s.post(t, d.path, managedBody(d, els, 10_000, ""))
+			if n := counts().Text(string(u.last(t).body)); !strings.HasPrefix(says, "compacted") || n > 8000 {
+				t.Errorf("%s: %d tokens were sent", says, n)
+			}
+			els = append(els, d.user("and now?"))
+			if _, _, says = s.post(t, d.path, managedBody(d, els, 10_000, "")); !strings.HasPrefix(says, "applied") {
+				t.Errorf("the next request: %s", says)
+			}
+		})
+	}
+}
+
 // TestManagedStream: in a stream the item, or the block, comes before all else, and the
 // numbers of what follows are moved on.
 func TestManagedStream(t *testing.T) {
