@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -40,7 +41,8 @@ type Options struct {
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
 	// HookTimeout is how long the observers' calls of a hook may take together, since they run side by
-	// side, and how long the compactor's call may take. Default five minutes.
+	// side, and how long the call of who makes a plan may take. Default five minutes, or the time that the policy gives
+	// a summary, where that is more.
 	HookTimeout time.Duration
 	// Breaker keeps plugins that fail again and again from being called, for a
 	// while. Compactors may share one, so that what one session learns of a
@@ -107,8 +109,9 @@ func New(opts Options) (*Compactor, error) {
 	if opts.Breaker == nil {
 		opts.Breaker = hooks.NewBreaker(hooks.BreakerOptions{Now: opts.Now})
 	}
-	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker,
-		Cancels: opts.Cancels})
+	// One limit holds for whoever makes a plan: where the policy gives it more, the hook does not end it before.
+	limit := cmp.Or(opts.HookTimeout, max(abi.PlanTime, time.Duration(opts.Policy.Summarize.TimeoutMS)*time.Millisecond))
+	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: limit, Breaker: opts.Breaker, Cancels: opts.Cancels})
 	if err != nil {
 		return nil, err
 	}

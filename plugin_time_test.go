@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // limitedPlugin is a plugin whose calls have a time limit.
@@ -48,6 +50,39 @@ func (c slowCounter) MessageContext(ctx context.Context, m *abi.Message) (int, e
 		return 0, err
 	}
 	return c.Message(m), nil
+}
+
+// lastingPlugin is one whose calls take a while, if nothing ends them.
+type lastingPlugin struct {
+	*fakePlugin
+	takes time.Duration
+}
+
+// Call implements hooks.Plugin.
+func (p lastingPlugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	select {
+	case <-ctx.Done():
+		return nil, abi.CallStats{}, context.Cause(ctx)
+	case <-time.After(p.takes):
+		return p.fakePlugin.Call(ctx, in)
+	}
+}
+
+// TestPlansOfPluginsHaveTheTimeOfASummary: a plugin that makes the compaction has the same time as a model, also where
+// that is more than the default.
+func TestPlansOfPluginsHaveTheTimeOfASummary(t *testing.T) {
+	features.Proves(t, "O6")
+	for minutes, want := range map[int]string{20: "plugin", 6: "strategy"} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := kagewasm.Policy{Strategy: kagewasm.StrategyDrop}
+			policy.Summarize.TimeoutMS = minutes * 60_000
+			r := compact(t, newCompactor(t, kagewasm.Options{Policy: policy, Plugins: []hooks.Plugin{
+				lastingPlugin{compactor(keepOnly("", fixed)), 8 * time.Minute}}}), request(1200, chat(90))).Report
+			if string(r.Source.Type) != want {
+				t.Errorf("%d minutes: compacted by %q, want %q: %v", minutes, r.Source.Type, want, r.Failures)
+			}
+		})
+	}
 }
 
 // TestAnswersTakePluginTime: what a plugin's answer makes the host do is done in the

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -76,6 +78,29 @@ func TestLostOfACompaction(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", of, got, want)
+		}
+	}
+}
+
+// TestEachMessageIsLost: what went is listed with its place: summaries that another program wrote too, and messages of
+// which the last sentence is said again later. A pattern is looked for in whole messages.
+func TestEachMessageIsLost(t *testing.T) {
+	features.Proves(t, "N14")
+	const ends = "\n\nPlease confirm that I may go on with these changes."
+	earlier := gone("m1", abi.RoleUser, "This session is continued. Priya owns billing.")
+	earlier.Kind = abi.KindSummary
+	own := gone("m2", abi.RoleUser, "<"+string(abi.KindSummary)+"-1a2b from=\"strategy:drop\">\nPriya owns billing.")
+	own.Kind = abi.KindSummary
+	list := []session.StoredMessage{earlier, own, gone("m3", abi.RoleAssistant, "You would like to:\n- take flight HAT072"+ends),
+		gone("m4", abi.RoleAssistant, "You would like to:\n- cancel the return"+ends)}
+	for pattern, want := range map[string]string{"": "m1 m3 m4", "Priya": "m1", "HAT072": "m3", "cancel the return": "m4",
+		"confirm that": "m3 m4", "HAT073": ""} {
+		var got []string
+		for _, l := range session.Lost(t.Context(), list, "", regexp.MustCompile(pattern)) {
+			got = append(got, l.Message)
+		}
+		if slices.Sort(got); strings.Join(slices.Compact(got), " ") != want {
+			t.Errorf("%q: %q, want %q", pattern, got, want)
 		}
 	}
 }
