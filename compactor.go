@@ -111,7 +111,8 @@ func New(opts Options) (*Compactor, error) {
 	}
 	// One limit holds for whoever makes a plan: where the policy gives it more, the hook does not end it before.
 	limit := cmp.Or(opts.HookTimeout, max(abi.PlanTime, time.Duration(opts.Policy.Summarize.TimeoutMS)*time.Millisecond))
-	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: limit, Breaker: opts.Breaker, Cancels: opts.Cancels})
+	d, err := hooks.New(listened(opts.Plugins), hooks.Options{Timeout: limit, Breaker: opts.Breaker,
+		Cancels: opts.Cancels})
 	if err != nil {
 		return nil, err
 	}

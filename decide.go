@@ -298,8 +298,8 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
-// worthSaying returns how many tokens the host may say of messages that cost so many: half, and all of the earlier notes
-// among them, which are short already.
+// worthSaying returns how many tokens the host may say of messages that cost so many: half, and all of the earlier
+// notes among them, which are short already.
 func worthSaying(cost, earlier int) int { return earlier + (cost-earlier)/2 }
 
 // smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this

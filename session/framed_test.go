@@ -91,7 +91,8 @@ func TestEachMessageIsLost(t *testing.T) {
 	earlier.Kind = abi.KindSummary
 	own := gone("m2", abi.RoleUser, "<"+string(abi.KindSummary)+"-1a2b from=\"strategy:drop\">\nPriya owns billing.")
 	own.Kind = abi.KindSummary
-	list := []session.StoredMessage{earlier, own, gone("m3", abi.RoleAssistant, "You would like to:\n- take flight HAT072"+ends),
+	list := []session.StoredMessage{earlier, own,
+		gone("m3", abi.RoleAssistant, "You would like to:\n- take flight HAT072"+ends),
 		gone("m4", abi.RoleAssistant, "You would like to:\n- cancel the return"+ends)}
 	for pattern, want := range map[string]string{"": "m1 m3 m4", "Priya": "m1", "HAT072": "m3", "cancel the return": "m4",
 		"confirm that": "m3 m4", "HAT073": ""} {

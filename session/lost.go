@@ -58,8 +58,8 @@ func Lost(ctx context.Context, stored []StoredMessage, compaction string, grep *
 	return list
 }
 
-// isNote reports whether a message is what a compaction of this program inserted: what it tells stands in other messages,
-// as that of another program's summary does not.
+// isNote reports whether a message is what a compaction of this program inserted: what it tells stands in other
+// messages. What another program's summary tells does not.
 func isNote(m *abi.Message) bool {
 	return m.Kind == abi.KindSummary && strings.HasPrefix(m.Text(), "<"+string(abi.KindSummary)+"-")
 }

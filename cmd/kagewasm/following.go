@@ -9,17 +9,22 @@ import (
 // changes nothing. It is not safe for concurrent use.
 type following struct {
 	e       env
-	live    *config.Live
-	named   bool           // by a flag: it is trusted then
-	warn    func(error)    // is told once why the files as they are now are not used
-	now     *config.Config // the one that holds
-	problem string         // why the files as they are now are not used
+	live    *config.Live           // nil until there is a file
+	find    func() (string, error) // looks for one
+	named   bool                   // by a flag: it is trusted then
+	warn    func(error)            // is told once why the files as they are now are not used
+	now     *config.Config         // the one that holds
+	problem string                 // why the files as they are now are not used
 }
 
-// followed follows a configuration that was read; it is nil where there is no file.
+// followed follows a configuration that was read, or waits for one where there is no file yet; it is nil where none is
+// to be used.
 func followed(e env, f *configFlag, c *config.Config, warn func(error)) (*following, error) {
-	if c == nil || c.Digest == "" {
+	switch {
+	case f.off:
 		return nil, nil
+	case c == nil || c.Digest == "":
+		return &following{e: e, find: f.find, warn: warn}, nil
 	}
 	live, err := config.Follow(c.File)
 	if err != nil {
@@ -45,7 +50,7 @@ func (f *following) usable(c *config.Config) error {
 
 // current is the configuration as it is now: the last one that could be used.
 func (f *following) current() *config.Config {
-	if f == nil {
+	if f == nil || f.live == nil && !f.found() {
 		return nil
 	}
 	c, err := f.live.Current()
@@ -63,4 +68,17 @@ func (f *following) current() *config.Config {
 	}
 	f.now = c
 	return c
+}
+
+// found reports whether there is a file by now that can be read.
+func (f *following) found() bool {
+	path, err := f.find()
+	if err != nil {
+		return false
+	}
+	if f.live, err = config.Follow(path); err != nil && err.Error() != f.problem {
+		f.problem = err.Error()
+		f.warn(err)
+	}
+	return err == nil
 }

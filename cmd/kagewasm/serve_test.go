@@ -272,3 +272,28 @@ func TestServeFollowsItsConfiguration(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestServeTakesAConfigurationThatAppears: a change takes effect at the next check, without a restart, and so does the
+// first file.
+func TestServeTakesAConfigurationThatAppears(t *testing.T) {
+	features.Proves(t, "T11")
+	dir := t.TempDir()
+	s := serve(t, filepath.Join(t.TempDir(), "state"), dir, "--listen", "none")
+	s.do(t, "POST", "/sessions", map[string]any{"id": "a", "context_window": 100_000}, nil)
+	s.do(t, "POST", "/sessions/a/messages", map[string]any{"messages": servetest.Chat(200)}, nil)
+	for _, step := range []struct {
+		text string
+		want float64
+	}{{"", 0.85}, {"compaction: {upper_threshold: high}\n", 0.85}, {"compaction: {upper_threshold: 0.8}\n", 0.8}} {
+		if step.text != "" {
+			if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), []byte(step.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(150 * time.Millisecond) // files are looked at ten times a second
+		}
+		var look service.Look
+		if s.do(t, "GET", "/sessions/a/context", nil, &look); look.Report.Upper != step.want {
+			t.Errorf("upper %v with %q, want %v", look.Report.Upper, step.text, step.want)
+		}
+	}
+}

@@ -171,7 +171,8 @@ func TestFilesOfScriptsThatFailed(t *testing.T) {
 		{"only where a test found it", "test -f old.go && rm old.go; go test ./...", failed, nil},
 		{"in another folder", "cd api && sed -i s/a/b/ a.go; go test ./...", failed, []string{"api/a.go"}},
 		{"a patch that is written, and not applied",
-			"cat > f.patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** End Patch\nEOF\ngo test ./...", failed, []string{"f.patch"}},
+			"cat > f.patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** End Patch\nEOF\ngo test ./...", failed,
+			[]string{"f.patch"}},
 		{"the script stops where one fails", "set -e\nsed -i s/a/b/ a.go\n./run", "Error: no\nexit code 2", nil},
 	} {
 		got := build(gone(session("Mend it.", run(tc.script, tc.output, true), said("Done.")))).Files().Modified

@@ -17,8 +17,8 @@ import (
 // listsShare is how much of the room for words, in hundredths, is held for lists, the newest first.
 const listsShare = 60
 
-// nearlyAll is how much of the words, in hundredths, are lists where all shrink alike: whole ones would take the room in
-// which each of the others says what stands out in it.
+// nearlyAll is how much of the words, in hundredths, are lists where all shrink alike: whole ones would take the room
+// in which each of the others says what stands out in it.
 const nearlyAll = 90
 
 // heldLists are the messages that are mostly lists and shrink behind those that are none, within so many tokens.

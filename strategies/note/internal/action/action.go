@@ -142,8 +142,8 @@ type draft struct {
 // applies reports whether the patches that were found are applied: a script may only write them into a file.
 func (d *draft) applies() bool {
 	script := strings.TrimSpace(d.action.Script)
-	own := strings.HasPrefix(script, beginsPatch) ||
-		strings.Contains(script, beginsPatch) && (strings.Contains(script, "apply_patch") || strings.Contains(script, "applypatch"))
+	named := strings.Contains(script, "apply_patch") || strings.Contains(script, "applypatch")
+	own := strings.HasPrefix(script, beginsPatch) || named && strings.Contains(script, beginsPatch)
 	return len(d.action.Commands) == 0 || own || fedPatch(d.action)
 }
 

@@ -231,7 +231,8 @@ func TestMarks(t *testing.T) {
 			{Role: abi.RoleTool, ToolCallID: "cat", Content: abi.Text("step test\nexit code 1")}}, false},
 		{"a code that a program put out, among failures without one", []abi.Message{result("panic: x\nexit status 2", false),
 			result("error: no module x", false), result("make: *** [Makefile:2: all] Error 1\nfailed", false)}, false},
-		{"codes that go prints, however many", []abi.Message{result("--- FAIL: TestA\nFAIL\nexit status 1\nFAIL\tshop\t0.1s", false),
+		{"codes that go prints, however many", []abi.Message{
+			result("--- FAIL: TestA\nFAIL\nexit status 1\nFAIL\tshop\t0.1s", false),
 			result("--- FAIL: TestB\nFAIL\nexit status 1\nFAIL\tcart\t0.1s", false), result("open x: no\nexit status 1", false)},
 			false},
 		{"codes of a harness, among outputs that talk of errors", []abi.Message{result("x\nexit code 2", false),
