@@ -224,7 +224,7 @@ func TestListsOfPersonsStay(t *testing.T) {
 			for turn := 0; compactions < 20; turn++ {
 				for k := range 5 {
 					command := fmt.Sprintf("go test ./pkg%d/...", turn)
-					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", turn, k), command, noise(r, 450))...)
+					list = append(list, ranCommand(fmt.Sprintf("t%d_%d", turn, k), command, noise(r, 900))...)
 				}
 				list = append(list, abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("And now step %d.", turn))})
 				for i := range list {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/lazy"
 )
 
@@ -17,23 +18,22 @@ import (
 // listsShare is how much of the room for words, in hundredths, is held for lists, the newest first.
 const listsShare = 60
 
-// nearlyAll is how much of the words, in hundredths, are lists where all shrink alike: whole ones would take the room
-// in which each of the others says what stands out in it.
-const nearlyAll = 90
-
-// heldLists are the messages that are mostly lists and shrink behind those that are none, within so many tokens.
+// heldLists are the messages that are mostly lists and shrink behind those that are none, within so many tokens. Where
+// most messages were shortened by an earlier note all shrink alike: what is left of those is what says most.
 func heldLists(v *view, cost []int, room int) []bool {
-	held, left, all, entries := make([]bool, len(v.turns)), room*listsShare/100, 0, 0
+	held, left, cut, all := make([]bool, len(v.turns)), room*listsShare/100, 0, 0
 	for i := range slices.Backward(v.turns) {
-		all += cost[i]
-		if !isList(v.turns[i].words) {
-			continue
+		words := v.turns[i].words
+		if words != "" {
+			all++
 		}
-		if entries += cost[i]; cost[i] <= left {
+		if strings.Contains(words, excerpt.LeftOut) {
+			cut++
+		} else if cost[i] <= left && isList(words) {
 			held[i], left = true, left-cost[i]
 		}
 	}
-	if entries*100 >= all*nearlyAll {
+	if 2*cut > all {
 		clear(held)
 	}
 	return held
