@@ -470,7 +470,7 @@ func (p *planner) goes(ctx context.Context, gone []string, edits []abi.Edit) (in
 		in = note.Session{} // the time is up: what was read is of no use
 	}
 	words := in.WordsNeed(p.look.counter.Text)
-	return in, max(worthSaying(cost, earlier), min(cost*9/10, 2*words))
+	return in, max(worthSaying(cost, earlier, p.view.Window, p.look.req.Force), min(cost*9/10, 2*words))
 }
 
 // needBeside returns how many tokens what must not be lost of the messages that go needs beside a note's own.

@@ -298,9 +298,19 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
 }
 
-// worthSaying returns how many tokens the host may say of messages that cost so many: half, and all of the earlier
-// notes among them, which are short already.
-func worthSaying(cost, earlier int) int { return earlier + (cost-earlier)/2 }
+// worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half.
+// An earlier note is short already: it counts whole where as much goes beside it, and enough to be worth a compaction,
+// and where somebody compacts by hand.
+func worthSaying(cost, earlier, window int, byHand bool) int {
+	beside := cost - earlier
+	switch {
+	case byHand:
+		return earlier + beside/2
+	case float64(beside) < littleShare*float64(window):
+		return cost / 2
+	}
+	return (cost + min(earlier, beside)) / 2
+}
 
 // smallerNote returns the budget for the next, smaller note, after a note of so many tokens got this
 // verdict or error. It returns false where a smaller note would not help.
