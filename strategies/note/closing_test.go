@@ -266,7 +266,8 @@ func TestGapsAreMarked(t *testing.T) {
 // quoted, from one mark to the next, but for marks of lists, tables and emphasis.
 func TestQuotesOfSessions(t *testing.T) {
 	features.Proves(t, "N13")
-	marks := regexp.MustCompile(`\[\.\.\.\](?: \(left out: [^\n]*\))?|…| / |; \[\d+ more\]| \(last commit then: [0-9a-f]{7,}\)$`)
+	marks := regexp.MustCompile(`\[\.\.\.\](?: \(left out: [^\n]*\))?|…| / |; \[\d+ more\]| \(last commit then: [0-9a-f]{7,}\)$|` +
+		` \(the person answered that something in this is wrong\)$`)
 	quotes := regexp.MustCompile(`(?m)^- (?:Agent: (?:Plan that was approved:(?: |\n  ))?|Agent on the way: |` +
 		`Agent earlier on the way: |That was: |The agent had listed: )(.*(?:\n  .*)*)`)
 	files := shared.Sessions(t)
