@@ -366,6 +366,33 @@ func TestByHandNoNoteShrinks(t *testing.T) {
 	}
 }
 
+// TestByHandAgain: who compacts by hand what was just compacted, three times more, loses no words by it.
+func TestByHandAgain(t *testing.T) {
+	features.Proves(t, "N13")
+	c, r, window := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(7, 8)), 16_000
+	list, kept := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}, []string(nil)
+	for round := range 24 {
+		id, words := fmt.Sprint(round), fmt.Sprintf("Part %d of the ledger goes to desk %d.", r.IntN(9999), r.IntN(9999))
+		kept = append(kept, words)
+		list = append(list, abi.Message{ID: "u" + id, Role: abi.RoleUser, Content: abi.Text(words)})
+		list = append(list, ranCommand(id, "cat src/f"+id+".go", noise(r, 300))...)
+		list = append(list, abi.Message{ID: "a" + id, Role: abi.RoleAssistant, Content: abi.Text("Seen.")})
+	}
+	for again := range 4 {
+		list = compact(t, c, kagewasm.Request{Messages: list, Force: true,
+			Session: abi.Session{ContextWindow: &window}}).Messages
+		var shown strings.Builder
+		for i := range list {
+			shown.WriteString(list[i].Text() + "\n")
+		}
+		for _, s := range kept {
+			if !strings.Contains(shown.String(), s) {
+				t.Fatalf("compacted %d times: %q is gone", again+1, s)
+			}
+		}
+	}
+}
+
 // TestWordsOfPersonsThroughManualCompactions: what persons said stays whole through any number of compactions that
 // somebody asks for, in a window that is never full.
 func TestWordsOfPersonsThroughManualCompactions(t *testing.T) {

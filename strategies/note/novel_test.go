@@ -152,3 +152,22 @@ func TestWordsBelowWhatWasPasted(t *testing.T) {
 		}
 	}
 }
+
+// TestEntriesStandUnderTheirHeading: an entry that is shown without what is before it stands under its own heading,
+// however long that is, and where it is an entry itself.
+func TestEntriesStandUnderTheirHeading(t *testing.T) {
+	features.Proves(t, "N13", "A6")
+	const entry = "config/legacy.yaml belongs to Oyelaran"
+	more := strings.Repeat("- the plain thing that is like the others\n", 12)
+	for why, head := range map[string]string{
+		"a line":      "Leave these alone:\n",
+		"a long line": "Whatever else you may find in the folders of the two old services, leave these alone for now:\n",
+		"a number":    "1. Leave these alone:\n",
+	} {
+		got := note.Shorter("Do these first:\n"+more+head+more+"- "+entry+"\n"+more+filler, 700, "")
+		before, _, ok := strings.Cut(got, entry)
+		if !ok || !strings.Contains(before, strings.TrimSpace(head)) {
+			t.Errorf("%s:\n%s", why, got)
+		}
+	}
+}
