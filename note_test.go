@@ -370,7 +370,8 @@ func TestByHandNoNoteShrinks(t *testing.T) {
 func TestByHandAgain(t *testing.T) {
 	features.Proves(t, "N13")
 	c, r, window := newCompactor(t, kagewasm.Options{Counter: realCounter()}), rand.New(rand.NewPCG(7, 8)), 16_000
-	list, kept := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}, []string(nil)
+	list := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}
+	var kept []string
 	for round := range 24 {
 		id, words := fmt.Sprint(round), fmt.Sprintf("Part %d of the ledger goes to desk %d.", r.IntN(9999), r.IntN(9999))
 		kept = append(kept, words)
