@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/internal/learned"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -296,6 +297,18 @@ func gainsNothing(l *look, v *strategies.View, a *attempt) bool {
 	return l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= l.limits.quiet &&
 		freed < littleTokens && float64(freed) < littleShare*float64(v.Total) &&
 		(v.UpperBytes == 0 || float64(v.TotalBytes-bytesOf(a.Messages)) < littleShare*float64(v.TotalBytes))
+}
+
+// bareNote stands for superseded messages of which nothing else is said.
+func bareNote(msgs []abi.Message, gone []string) string {
+	goes, example := set.Of(gone...), true
+	for i, origin := range abi.Origins(msgs) {
+		example = example && (!goes[msgs[i].ID] || origin == abi.FromExample)
+	}
+	if example {
+		return "A demonstration of how to work, on another task, was left out."
+	}
+	return "Earlier messages were left out."
 }
 
 // worthSaying returns how many tokens the host may say of messages that cost so many, earlier notes among them: half.

@@ -11,7 +11,6 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/internal/msgid"
-	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
@@ -468,16 +467,4 @@ func guarded(faults *[]*abi.Error, f func()) (done bool) {
 	}()
 	f()
 	return true
-}
-
-// bareNote stands for superseded messages of which nothing else is said.
-func bareNote(msgs []abi.Message, gone []string) string {
-	goes, example := set.Of(gone...), true
-	for i, origin := range abi.Origins(msgs) {
-		example = example && (!goes[msgs[i].ID] || origin == abi.FromExample)
-	}
-	if example {
-		return "A demonstration of how to work, on another task, was left out."
-	}
-	return "Earlier messages were left out."
 }

@@ -329,6 +329,15 @@ func noise(r *rand.Rand, words int) string {
 	return b.String()
 }
 
+// textsOf are the texts of messages, one below the other.
+func textsOf(list []abi.Message) string {
+	var b strings.Builder
+	for i := range list {
+		b.WriteString(list[i].Text() + "\n")
+	}
+	return b.String()
+}
+
 // TestByHandNoNoteShrinks: a note is short already. Who compacts by hand brings down what came since: what persons said
 // stays whole, however often that is done in a window with room for it.
 func TestByHandNoNoteShrinks(t *testing.T) {
@@ -354,12 +363,9 @@ func TestByHandNoNoteShrinks(t *testing.T) {
 		if list = result.Messages; result.Report.TokensAfter >= before {
 			t.Fatalf("round %d: %d of %d tokens are left", round, result.Report.TokensAfter, before)
 		}
-		var shown strings.Builder
-		for i := range list {
-			shown.WriteString(list[i].Text() + "\n")
-		}
+		shown := textsOf(list)
 		for _, s := range kept {
-			if !strings.Contains(shown.String(), s) {
+			if !strings.Contains(shown, s) {
 				t.Fatalf("round %d: in %d of %d tokens %q is gone", round, result.Report.TokensAfter, window, s)
 			}
 		}
@@ -382,12 +388,9 @@ func TestByHandAgain(t *testing.T) {
 	for again := range 4 {
 		list = compact(t, c, kagewasm.Request{Messages: list, Force: true,
 			Session: abi.Session{ContextWindow: &window}}).Messages
-		var shown strings.Builder
-		for i := range list {
-			shown.WriteString(list[i].Text() + "\n")
-		}
+		shown := textsOf(list)
 		for _, s := range kept {
-			if !strings.Contains(shown.String(), s) {
+			if !strings.Contains(shown, s) {
 				t.Fatalf("compacted %d times: %q is gone", again+1, s)
 			}
 		}
@@ -439,12 +442,9 @@ func TestWordsOfPersonsThroughManualCompactions(t *testing.T) {
 		}
 		list = compact(t, c, kagewasm.Request{Messages: list, Force: true,
 			Session: abi.Session{ContextWindow: &window}}).Messages
-		var shown strings.Builder
-		for i := range list {
-			shown.WriteString(list[i].Text() + "\n")
-		}
+		shown := textsOf(list)
 		for _, s := range kept {
-			if !strings.Contains(shown.String(), s) {
+			if !strings.Contains(shown, s) {
 				t.Fatalf("round %d: %q is gone", round, s)
 			}
 		}

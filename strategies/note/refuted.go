@@ -13,6 +13,8 @@ import (
 var (
 	refutingWords = newVocabulary("refuting")
 	wrongWords    = newWordSet("wrong")
+	// concedingWords say in such an answer that what was said is right, or was.
+	concedingWords = newVocabulary("conceding")
 )
 
 // refutedMark stands behind such a quote.
@@ -27,7 +29,7 @@ func refutes(answer string) bool {
 				return false
 			}
 			rest = strings.TrimSpace(rest)
-			if strings.Contains(strings.ToLower(s), "you are right") || strings.Contains(strings.ToLower(s), "anymore") {
+			if concedingWords.says(s) {
 				return false
 			}
 			no := len(first) <= maxBare && correctingWords.longest(lower.Text(first)) == len(first)
